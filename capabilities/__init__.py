@@ -1,0 +1,1 @@
+"""What agents may be given: the contract authors import, the built-ins, and the linter of declarations."""
