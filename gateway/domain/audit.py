@@ -1,0 +1,102 @@
+"""The audit record and its hash chain. Metadata and digests only: never arguments, results or tokens."""
+
+import hashlib
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from gateway.domain.canonical import canonical
+
+GENESIS: Final = bytes(32)
+"""What the first record of a stream is chained to."""
+
+
+class Stream(StrEnum):
+    """Chains that stay apart: one per entry, one for administration, one for identity."""
+
+    AGENT_TOOL = "agent_tool"
+    UI_ACTION = "ui_action"
+    HOST_INTENT = "host_intent"
+    ADMIN = "admin"
+    IDENTITY = "identity"
+
+
+class AuditEvent(StrEnum):
+    """`subject.past_participle`; the reference page lists each with its fields."""
+
+    CALL_REFUSED = "call.refused"
+    CALL_ADMITTED = "call.admitted"
+    CALL_REPLAYED = "call.replayed"
+    CALL_DISPATCHED = "call.dispatched"
+    CALL_ENDED = "call.ended"
+    CALL_LOST = "call.lost"
+    CALL_ORPHANED = "call.orphaned"
+    CALL_REARMED = "call.rearmed"
+    CALL_CANCEL_REQUESTED = "call.cancel_requested"
+    CALL_RESULT_DROPPED = "call.result_dropped"
+    APPROVAL_OPENED = "approval.opened"
+    APPROVAL_DECIDED = "approval.decided"
+    APPROVAL_REFUSED = "approval.refused"
+    APPROVAL_EXPIRED = "approval.expired"
+    APPROVAL_WITHDRAWN = "approval.withdrawn"
+    APPROVAL_CONSUMED = "approval.consumed"
+    APPROVAL_LAPSED = "approval.lapsed"
+    DENIAL_LIFTED = "denial.lifted"
+    CONTEXT_DESCRIBED = "context.described"
+    PAGE_CONNECTED = "page.connected"
+    PAGE_REPLACED = "page.replaced"
+    PAGE_REFUSED = "page.refused"
+    PAGE_PINNED = "page.pinned"
+    PAGE_UNPINNED = "page.unpinned"
+    CAPABILITY_REFUSED = "capability.refused"
+    FRAME_REFUSED = "frame.refused"
+    TICKET_MINTED = "ticket.minted"
+    TICKET_REFUSED = "ticket.refused"
+    ACCESS_REFUSED = "access.refused"
+    ACCESS_REFUSALS_COUNTED = "access.refusals_counted"
+    SESSION_ADDED = "session.added"
+    SESSION_REVOKED = "session.revoked"
+    KEY_ADDED = "key.added"
+    KEY_REVOKED = "key.revoked"
+    CONFIGURATION_LOADED = "configuration.loaded"
+    CONFIGURATION_REFUSED = "configuration.refused"
+    GATEWAY_STARTED = "gateway.started"
+    GATEWAY_STOPPED = "gateway.stopped"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRecord:
+    """One thing that happened. `facts` hold small JSON scalars and lists of them; `at` is ms since the epoch."""
+
+    stream: Stream
+    event: AuditEvent
+    at: int
+    facts: dict[str, str | int | bool | None | list[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChainedRecord:
+    """A stored record: its place in the stream, the canonical text, and the chain value after it."""
+
+    stream: Stream
+    seq: int
+    body: bytes
+    hash: bytes
+
+
+def body_of(record: AuditRecord, seq: int) -> bytes:
+    """The canonical text that is chained: stream, seq, event, at and facts together."""
+    return canonical(
+        {
+            "stream": record.stream.value,
+            "seq": seq,
+            "event": record.event.value,
+            "at": record.at,
+            "facts": {key: value for key, value in record.facts.items() if value is not None},
+        }
+    )
+
+
+def chain(previous: bytes, body: bytes) -> bytes:
+    """`h_n = SHA-256(h_{n-1} ‖ body)`."""
+    return hashlib.sha256(previous + body).digest()

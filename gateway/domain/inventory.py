@@ -1,0 +1,75 @@
+"""What one agent session may see: the snapshot, and the baseline the rug-pull guard compares with."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from capabilities.contract import Descriptor
+from gateway.domain.canonical import canonical
+from policy.model import Decision, Declared
+
+
+def key_of(site: str | None, capability: str) -> str:
+    """The name of a listed capability inside one session: `site/id`, or the id when no page is involved."""
+    return capability if site is None else f"{site}/{capability}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One capability as one session sees it.
+
+    `descriptor` is the listed declaration; `effective` is it raised to the site's floors;
+    `pages` are the page sessions that offer it, best first.
+    """
+
+    key: str
+    descriptor: Descriptor
+    effective: Declared
+    site: str | None
+    decision: Decision
+    pages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """The inventory of one session at one moment, by key, in key order. `hash` is its content address."""
+
+    entries: Mapping[str, Listed]
+    hash: str
+
+    @classmethod
+    def of(cls, entries: Mapping[str, Listed]) -> "Snapshot":
+        """Order and address `entries`; the address covers keys, fingerprints and what agents see of risk."""
+        ordered = dict(sorted(entries.items()))
+        told = {
+            key: [e.descriptor.fingerprint, e.effective.effect.value, e.decision.tier.value]
+            for key, e in ordered.items()
+        }
+        return cls(entries=ordered, hash=hashlib.sha256(canonical(told)).hexdigest())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """What a session was served: `shown` holds the last fingerprint of every key it ever saw.
+
+    `revision` grows by one with each different snapshot served (`catalog-42`).
+    """
+
+    revision: int = 0
+    snapshot: str = ""
+    shown: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def served(self, snapshot: Snapshot) -> "Baseline":
+        """The baseline after `snapshot` was served; the same object when nothing differs."""
+        if snapshot.hash == self.snapshot:
+            return self
+        fingerprints = {key: e.descriptor.fingerprint for key, e in snapshot.entries.items()}
+        return Baseline(
+            revision=self.revision + 1, snapshot=snapshot.hash, shown={**self.shown, **fingerprints}
+        )
+
+    def told(self, key: str, fingerprint: str) -> "Baseline":
+        """The baseline after one new description was told in an answer."""
+        return Baseline(
+            revision=self.revision + 1, snapshot="", shown={**self.shown, key: fingerprint}
+        )

@@ -1,0 +1,311 @@
+"""What the runtime needs from the world: one store with units of work, a clock, fresh names.
+
+A unit of work is one synchronous function `fn(tx)`. It reads, decides with pure code, writes, and returns
+a value; it never awaits and may be run again. `Store.run` resumes its caller only after COMMIT.
+Whatever `fn` raises rolls its own writes back and reaches the caller; other units of work are not touched.
+Every port has a contract suite in `tests/contract`, and the in-memory fake in `gateway/testing` passes it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
+
+from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.approvals import Approval, ApprovalState
+from gateway.domain.audit import AuditRecord, ChainedRecord, Stream
+from gateway.domain.calls import Call, CallState, Entry, Receipt, Result
+from gateway.domain.denials import Denial
+from gateway.domain.inventory import Baseline
+from gateway.domain.pages import PageSession
+from gateway.domain.sites import SiteKey, Ticket
+
+T = TypeVar("T")
+
+
+class StaleState(Exception):
+    """A compare-and-set met another state than expected; the use case reads again."""
+
+
+class LedgerFull(Exception):
+    """The ledger, or its share of open calls, is at its cap; nothing was written."""
+
+
+class DuplicateKey(Exception):
+    """The (agent, user, entry, call_id) of a new call is taken."""
+
+
+class StoreBusy(Exception):
+    """The bounded queue of the store is full; nothing was written."""
+
+
+class StoreUnavailable(Exception):
+    """The store cannot commit (disk full, database gone); nothing was written."""
+
+
+class Clock(Protocol):
+    """Wall time in milliseconds since the epoch."""
+
+    def now(self) -> int:
+        """The present."""
+        ...
+
+    async def sleep_until(self, instant: int) -> None:
+        """Return at `instant` or soon after; timers only wake, they never decide."""
+        ...
+
+
+class Ids(Protocol):
+    """Fresh names and secrets."""
+
+    def ref(self) -> str:
+        """`call_` and 26 random characters."""
+        ...
+
+    def name(self, prefix: str) -> str:
+        """`prefix_` and 26 random characters of [a-z2-7]."""
+        ...
+
+    def secret(self) -> str:
+        """43 characters of base64url: 256 random bits."""
+        ...
+
+
+class Calls(Protocol):
+    """The ledger with inputs, receipts and results. Quota: `used` rows of `cap`, open calls of `open_cap`."""
+
+    def add(self, call: Call, arguments: str | None) -> None:
+        """Insert the row, its input (None: kept in memory) and one more used place.
+
+        Raises:
+            DuplicateKey: the call_id is taken for (agent, user, entry).
+            LedgerFull: no place is left (rows, or open calls).
+        """
+        ...
+
+    def save(self, call: Call, *, was: CallState) -> None:
+        """Replace the row, which must still be in state `was`; when the new state is terminal, erase the input.
+
+        Raises:
+            StaleState: it is not.
+        """
+        ...
+
+    def find(self, ref: str) -> Call | None: ...
+
+    def find_by_key(self, agent: str, user: str, entry: Entry, call_id: str) -> Call | None: ...
+
+    def find_equal(
+        self, session: str, capability: str, request_fingerprint: str, *, ended_after: int
+    ) -> Call | None:
+        """The newest `agent_tool` call of this session equal in capability and fingerprint that is still open
+        or `unknown`, or ended at or after `ended_after` and was taken by nobody."""
+        ...
+
+    def input_of(self, ref: str) -> str | None: ...
+
+    def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> int:
+        """Append the next receipt and return its seq (from 1)."""
+        ...
+
+    def receipts_of(self, ref: str) -> Sequence[Receipt]: ...
+
+    def put_result(self, ref: str, result: Result) -> None:
+        """Store the one result; a second one for the same ref is an error of the caller (raises)."""
+        ...
+
+    def result_of(self, ref: str) -> Result | None: ...
+
+    def mark_taken(self, refs: Iterable[str], *, erase_at: int) -> None:
+        """Note that the final result reached a caller; the result goes at `erase_at` if that is earlier."""
+        ...
+
+    def erase_results(self, now: int) -> int:
+        """Erase what is due; returns how many. The ledger rows stay."""
+        ...
+
+    def due(self, now: int, limit: int) -> Sequence[Call]:
+        """Calls whose `due_at` has come, oldest first."""
+        ...
+
+    def next_due(self) -> int | None: ...
+
+    def open_calls(self) -> Sequence[Call]:
+        """Every call in an open state (not `unknown`), in order of admission."""
+        ...
+
+    def open_on_page(self, page: str) -> Sequence[Call]: ...
+
+    def open_of_session(self, session: str) -> Sequence[Call]: ...
+
+    def recent(self, *, limit: int, session: str | None = None, user: str | None = None) -> Sequence[Call]:
+        """Newest first."""
+        ...
+
+    def usage(self) -> tuple[int, int]:
+        """(rows used, open calls)."""
+        ...
+
+
+class Approvals(Protocol):
+    def add(self, approval: Approval) -> None: ...
+
+    def find(self, approval: str) -> Approval | None: ...
+
+    def find_of_call(self, ref: str) -> Approval | None:
+        """The newest approval of the call."""
+        ...
+
+    def save(self, approval: Approval, *, was: ApprovalState) -> None:
+        """Replace the row, which must still be in state `was`.
+
+        Raises:
+            StaleState: it is not.
+        """
+        ...
+
+    def open_on_page(self, page: str) -> Sequence[Approval]: ...
+
+    def last_approved_fingerprint(self, user: str, capability: str) -> str | None:
+        """The capability fingerprint this user last approved for `capability`; for the dialog's changed mark."""
+        ...
+
+    def note_approved(self, user: str, capability: str, fingerprint: str) -> None: ...
+
+
+class AgentSessions(Protocol):
+    def add(self, session: AgentSession) -> None: ...
+
+    def find(self, session: str) -> AgentSession | None: ...
+
+    def find_by_token(self, token_hash: bytes) -> AgentSession | None: ...
+
+    def save(self, session: AgentSession) -> None: ...
+
+    def list(self) -> Sequence[AgentSession]: ...
+
+
+class SiteKeys(Protocol):
+    def add(self, key: SiteKey) -> None: ...
+
+    def find(self, key: str) -> SiteKey | None: ...
+
+    def save(self, key: SiteKey) -> None: ...
+
+    def list(self) -> Sequence[SiteKey]: ...
+
+
+class Tickets(Protocol):
+    def add(self, ticket: Ticket) -> None: ...
+
+    def find(self, ticket_hash: bytes) -> Ticket | None: ...
+
+    def use(self, ticket_hash: bytes, at: int) -> bool:
+        """Mark it used; False when it already was."""
+        ...
+
+    def purge(self, before: int) -> int:
+        """Forget tickets that expired before `before`."""
+        ...
+
+
+class PageSessions(Protocol):
+    def add(self, page: PageSession) -> None: ...
+
+    def find(self, page: str) -> PageSession | None: ...
+
+    def save(self, page: PageSession) -> None: ...
+
+    def pinned(self, user: str, site: str) -> PageSession | None:
+        """The page this user pinned on this site, latest pin first."""
+        ...
+
+
+class Audit(Protocol):
+    def append(self, record: AuditRecord) -> None:
+        """Chain one more record to its stream, in this transaction."""
+        ...
+
+    def read(self, stream: Stream, *, after: int, limit: int) -> Sequence[ChainedRecord]:
+        """Records with seq > `after`, in order."""
+        ...
+
+    def tail(self, *, limit: int, stream: Stream | None = None) -> Sequence[ChainedRecord]:
+        """The newest `limit` records over one or all streams, oldest first."""
+        ...
+
+
+class Nonces(Protocol):
+    def add(self, holder: str, nonce: str, *, ref: str, until: int) -> str | None:
+        """Remember `nonce` of `holder` until `until` (ms) with the call it began; the earlier call's ref if seen."""
+        ...
+
+    def purge(self, before: int) -> int: ...
+
+
+class Baselines(Protocol):
+    def find(self, session: str) -> Baseline | None: ...
+
+    def put(self, session: str, baseline: Baseline) -> None: ...
+
+
+class Denials(Protocol):
+    def find(self, agent: str, user: str, request_fingerprint: str, now: int) -> Denial | None: ...
+
+    def put(self, denial: Denial) -> None: ...
+
+    def lift(self, user: str, capability: str, agent: str) -> int:
+        """Forget this user's denials of `capability` to `agent`; returns how many."""
+        ...
+
+    def list(self, user: str, now: int) -> Sequence[Denial]: ...
+
+
+class Installation(Protocol):
+    """Facts of this installation that outlive restarts."""
+
+    def get(self, name: str) -> bytes | None: ...
+
+    def put(self, name: str, value: bytes) -> None: ...
+
+
+class Tx(Protocol):
+    """One unit of work in progress: the repositories, all in one transaction."""
+
+    @property
+    def calls(self) -> Calls: ...
+    @property
+    def approvals(self) -> Approvals: ...
+    @property
+    def sessions(self) -> AgentSessions: ...
+    @property
+    def keys(self) -> SiteKeys: ...
+    @property
+    def tickets(self) -> Tickets: ...
+    @property
+    def pages(self) -> PageSessions: ...
+    @property
+    def audit(self) -> Audit: ...
+    @property
+    def nonces(self) -> Nonces: ...
+    @property
+    def baselines(self) -> Baselines: ...
+    @property
+    def denials(self) -> Denials: ...
+    @property
+    def installation(self) -> Installation: ...
+
+
+class Store(Protocol):
+    """Runs units of work, many to a transaction, each in its own savepoint."""
+
+    async def run(self, work: Callable[[Tx], T]) -> T:
+        """Run `work` and return its value after COMMIT; cancellation of the caller does not stop it.
+
+        Raises:
+            StoreBusy: the queue is full.
+            StoreUnavailable: it could not be committed; nothing of it was kept.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Finish what is queued and let go of the database."""
+        ...
