@@ -50,7 +50,7 @@ def _sorts_natively(value: Any) -> bool:
                 return False
             items = container.values() if isinstance(container, dict) else container
             for item in items:
-                kind: object = type(item)
+                kind: object = item.__class__
                 if kind is str or kind is bool or item is None:
                     continue
                 if kind is dict or kind is list:

@@ -171,7 +171,7 @@ def _survey(value: Any, max_depth: int) -> _Survey:
                 keys += len(container)
             items = container.values() if isinstance(container, dict) else container
             for item in items:
-                kind: object = type(item)
+                kind: object = item.__class__
                 if kind is str:
                     continue
                 if kind is dict or kind is list:
