@@ -57,7 +57,8 @@ TRANSITIONS: Final[Mapping[ApprovalState, Mapping[ApprovalEvent, ApprovalState]]
 class Approval:
     """One question put to the person on one document. Instants are milliseconds since the epoch.
 
-    `payload` is the exact text shown; `digest` is the lower-case hex SHA-256 of its UTF-8 bytes.
+    `payload` is the exact text shown (empty once it ended, or where it may not be stored);
+    `digest` is the lower-case hex SHA-256 of its UTF-8 bytes.
     It counts only from `page` at `epoch`, once, with the same `nonce` and `digest`.
     """
 
@@ -93,6 +94,6 @@ def step(approval: Approval, event: ApprovalEvent, *, now: int, use_within: int 
         raise IllegalTransition(f"approval in `{approval.state}` cannot `{event}`")
     if event is _E.APPROVE:
         return replace(approval, state=target, decided_at=now, use_by=now + use_within)
-    if event is _E.DENY:
-        return replace(approval, state=target, decided_at=now)
-    return replace(approval, state=target)
+    decided_at = now if event is _E.DENY else approval.decided_at
+    # The payload holds the arguments: it goes as soon as nobody needs it any more (design §14).
+    return replace(approval, state=target, decided_at=decided_at, payload="")

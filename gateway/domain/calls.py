@@ -191,11 +191,12 @@ class Call:
         if self.state is CallState.DISPATCHED:
             bounds = [self.execute_by]
         elif self.state in UNDISPATCHED:
-            bounds = [self.deadline, None if self.orphaned_at is None else self.orphaned_at + ORPHAN_MS]
-            if self.state is CallState.AWAITING_APPROVAL:
-                bounds.append(self.approve_by)
-            elif self.approved_at is not None:
-                bounds.append(self.approved_at + LAPSE_MS)
+            bounds = [
+                self.deadline,
+                self.approve_by,
+                None if self.orphaned_at is None else self.orphaned_at + ORPHAN_MS,
+                None if self.approved_at is None else self.approved_at + LAPSE_MS,
+            ]
         return min((bound for bound in bounds if bound is not None), default=None)
 
 
@@ -212,10 +213,9 @@ def step(
         raise IllegalTransition(f"call in `{call.state}` cannot `{event}`")
     if target is CallState.DISPATCHED:
         return replace(call, state=target, dispatched_at=now, execute_by=now + call.timeout_ms)
-    if target is CallState.READY and event is CallEvent.APPROVE:
-        return replace(call, state=target, approved_at=now)
     if target in UNDISPATCHED:
-        return replace(call, state=target)
+        approved_at = now if call.state is CallState.AWAITING_APPROVAL else call.approved_at
+        return replace(call, state=target, approved_at=approved_at, approve_by=None)
     return replace(
         call,
         state=target,

@@ -64,12 +64,8 @@ class Baseline:
         if snapshot.hash == self.snapshot:
             return self
         fingerprints = {key: e.descriptor.fingerprint for key, e in snapshot.entries.items()}
-        return Baseline(
-            revision=self.revision + 1, snapshot=snapshot.hash, shown={**self.shown, **fingerprints}
-        )
+        return Baseline(revision=self.revision + 1, snapshot=snapshot.hash, shown={**self.shown, **fingerprints})
 
     def told(self, key: str, fingerprint: str) -> "Baseline":
         """The baseline after one new description was told in an answer."""
-        return Baseline(
-            revision=self.revision + 1, snapshot="", shown={**self.shown, key: fingerprint}
-        )
+        return Baseline(revision=self.revision + 1, snapshot="", shown={**self.shown, key: fingerprint})

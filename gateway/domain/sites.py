@@ -61,4 +61,3 @@ class AgentProfile:
 
     name: str
     label: str
-

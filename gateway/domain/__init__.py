@@ -1,0 +1,1 @@
+"""Pure entities, events, transition tables and error codes, one file per noun."""

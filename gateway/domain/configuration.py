@@ -1,0 +1,25 @@
+"""What `ostiary.yaml` says, whole and judged: the only source of sites, agents, rules and server settings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gateway.domain.sites import AgentProfile, Site
+from gateway.settings import Limits, Server
+from policy.model import Rule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """Immutable; a reload swaps the whole value. `revision` is `policy-` and 12 hex of the file's SHA-256."""
+
+    revision: str
+    server: Server = field(default_factory=Server)
+    limits: Limits = field(default_factory=Limits)
+    sites: Mapping[str, Site] = field(default_factory=dict[str, Site])
+    agents: Mapping[str, AgentProfile] = field(default_factory=dict[str, AgentProfile])
+    rules: tuple[Rule, ...] = ()
+
+    def agent_label(self, agent: str) -> str:
+        """What the person sees for `agent`."""
+        profile = self.agents.get(agent)
+        return profile.label if profile else agent

@@ -1,0 +1,238 @@
+"""The admission transaction: one ledger row, receipt, quota, audit — or a refusal that leaves the call_id free.
+
+`plan` is made on the loop from one `World`; `admit` is the unit of work. Admission and dispatch of a call
+that is permitted and ready are one transaction.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from gateway.domain.approvals import Approval
+from gateway.domain.audit import AuditEvent
+from gateway.domain.calls import Call, CallState
+from gateway.domain.canonical import canonical, sha256_hex
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.domain.inventory import Baseline
+from gateway.runtime import audit
+from gateway.runtime.dispatch import FOREGROUND_MS, binding_text, dispatch, is_reachable, is_ready
+from gateway.runtime.effects import After, Ask, AskChanged, Effect
+from gateway.runtime.inventory import Resolved
+from gateway.runtime.ports import LedgerFull, Tx
+from gateway.runtime.requests import Admitted, CallRequest, Refused
+from gateway.runtime.world import LivePage, World
+from policy.vocabulary import Effect as CallEffect
+from policy.vocabulary import Risk, Verdict
+
+
+def request_fingerprint(capability: str, arguments: str, page: str | None) -> str:
+    """SHA-256 over RFC 8785 of {v, capability, arguments, page} (design §6); `arguments` is canonical already."""
+    head = canonical({"capability": capability}).decode()[1:-1]
+    tail = f',"page":{canonical(page).decode()}' if page is not None else ""
+    # RFC 8785 orders members by name: arguments, capability, page, v.
+    return sha256_hex(f'{{"arguments":{arguments},{head}{tail},"v":1}}'.encode())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A judged request, ready to become a row: what it means, or why it is refused."""
+
+    request: CallRequest
+    ref: str
+    arguments: str
+    fingerprint: str
+    digest: str
+    policy_revision: str
+    inventory_revision: int
+    join_ms: int
+    resolved: Resolved | None = None
+    refusal: GatewayError | None = None
+    baseline: Baseline | None = None
+    asker: LivePage | None = None
+    keep_in_memory: bool = False
+    approval: Callable[[Call, LivePage, bool], Approval] | None = None
+
+
+def admit(
+    tx: Tx,
+    world: World,
+    plan: Plan,
+    now: int,
+    *,
+    has_waiter: Callable[[str], bool],
+) -> After:
+    """Find the call this request already is, or make it one, or refuse it. Value: `Admission`."""
+    request = plan.request
+    earlier = _earlier(tx, plan, now, has_waiter)
+    if earlier is not None:
+        if earlier.request_fingerprint != plan.fingerprint:
+            return _refuse(
+                tx,
+                plan,
+                now,
+                GatewayError(
+                    ErrorCode.CALL_ID_CONFLICT,
+                    f"call_id `{request.call_id}` was used for another request; use a new one",
+                    ref=earlier.ref,
+                ),
+            )
+        return _replay(tx, plan, earlier, now)
+    refusal = plan.refusal or _late_refusal(tx, world, plan, now)
+    if refusal is not None:
+        return _refuse(tx, plan, now, refusal)
+    return _accept(tx, world, plan, now)
+
+
+def _earlier(tx: Tx, plan: Plan, now: int, has_waiter: Callable[[str], bool]) -> Call | None:
+    request = plan.request
+    who = request.principal
+    if request.call_id is not None:
+        return tx.calls.find_by_key(who.agent, who.user, request.entry, request.call_id)
+    is_read = plan.resolved is not None and plan.resolved.entry.effective.effect is CallEffect.READ
+    if not request.may_join or is_read:
+        return None
+    since = now - plan.join_ms
+    equal = tx.calls.find_equal(who.session, request.capability, plan.fingerprint, ended_after=since)
+    return None if equal is None or has_waiter(equal.ref) else equal
+
+
+def _replay(tx: Tx, plan: Plan, call: Call, now: int) -> After:
+    effects: tuple[Effect, ...] = ()
+    if call.is_orphaned and call.state.is_undispatched:
+        call, effects = rearm(tx, call, now)
+    tx.audit.append(audit.of_call(AuditEvent.CALL_REPLAYED, call, now))
+    return After(Admitted(call=call, replayed=True, result=tx.calls.result_of(call.ref)), effects)
+
+
+def rearm(tx: Tx, call: Call, now: int) -> tuple[Call, tuple[Effect, ...]]:
+    """Take the orphan mark off: its caller is back."""
+    armed = replace(call, orphaned_at=None)
+    tx.calls.save(armed, was=call.state)
+    tx.audit.append(audit.of_call(AuditEvent.CALL_REARMED, armed, now))
+    approval = tx.approvals.find(armed.approval) if armed.approval else None
+    if approval is None or armed.state is not CallState.AWAITING_APPROVAL:
+        return armed, ()
+    return armed, (AskChanged(approval=approval.id, page=approval.page, epoch=approval.epoch, state="open"),)
+
+
+def _late_refusal(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | None:
+    """What only the transaction can know: the session as stored, remembered denials, used nonces."""
+    request = plan.request
+    session = tx.sessions.find(request.session.id)
+    if session is None or session.revoked_at is not None:
+        return GatewayError(ErrorCode.SESSION_REVOKED, "the agent session was revoked")
+    if not session.is_live(now):
+        return GatewayError(ErrorCode.SESSION_EXPIRED, "the agent session has expired")
+    if plan.resolved is not None and plan.resolved.entry.decision.verdict is Verdict.ASK:
+        return _cannot_ask(tx, world, plan, now)
+    return None
+
+
+def _cannot_ask(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | None:
+    who = plan.request.principal
+    assert plan.resolved is not None
+    if plan.resolved.entry.decision.tier is not Risk.USER_CONFIRMATION:
+        return GatewayError(
+            ErrorCode.APPROVAL_UNAVAILABLE,
+            f"`{plan.request.capability}` needs `{plan.resolved.entry.decision.tier}`, which nobody can give here yet",
+        )
+    if plan.asker is None:
+        return GatewayError(
+            ErrorCode.APPROVAL_UNAVAILABLE, "it must be approved on a page, and no page of the user is open"
+        )
+    if tx.denials.find(who.agent, who.user, plan.fingerprint, now) is not None:
+        return GatewayError(ErrorCode.DENIED, "the person refused this very request a short while ago")
+    if len(tx.approvals.open_on_page(plan.asker.id)) >= world.configuration.limits.open_approvals_per_page:
+        return GatewayError(ErrorCode.BUSY, "too many questions are open on that page")
+    return None
+
+
+def _refuse(tx: Tx, plan: Plan, now: int, error: GatewayError) -> After:
+    request = plan.request
+    tx.audit.append(
+        audit.of_refusal(
+            request.entry,
+            request.principal,
+            error,
+            now,
+            capability=request.capability,
+            call_id=request.call_id,
+            arguments=plan.digest,
+        )
+    )
+    if plan.baseline is not None:
+        tx.baselines.put(request.session.id, plan.baseline)
+    return After(Refused(error=error))
+
+
+def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
+    assert plan.resolved is not None
+    row = _row(world, plan, plan.resolved, now)
+    effects: tuple[Effect, ...] = ()
+    approval: Approval | None = None
+    if row.state is CallState.AWAITING_APPROVAL:
+        assert plan.approval is not None and plan.asker is not None
+        last = tx.approvals.last_approved_fingerprint(row.user, row.capability)
+        approval = plan.approval(row, plan.asker, last not in (None, row.capability_fingerprint))
+        row = replace(row, approval=approval.id, approve_by=approval.expires_at)
+    tx.audit.append(audit.of_call(AuditEvent.CALL_ADMITTED, row, now))
+    stored = None if plan.keep_in_memory else plan.arguments
+    if row.state is CallState.READY:
+        row, effects = dispatch(tx, world, row, now, arguments=plan.arguments, is_new=True)
+    try:
+        tx.calls.add(row, stored)
+    except LedgerFull:
+        raise GatewayError(ErrorCode.LEDGER_FULL, "the ledger is full; nothing is evicted") from None
+    tx.calls.add_receipt(row.ref, "accepted", reason=None, at=now)
+    if approval is not None:
+        tx.approvals.add(replace(approval, payload="") if plan.keep_in_memory else approval)
+        tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_OPENED, approval, row, now))
+        effects = (Ask(approval=approval),)
+    if plan.baseline is not None:
+        tx.baselines.put(plan.request.session.id, plan.baseline)
+    return After(Admitted(call=row), effects)
+
+
+def _row(world: World, plan: Plan, resolved: Resolved, now: int) -> Call:
+    request, who, entry = plan.request, plan.request.principal, resolved.entry
+    limits = world.configuration.limits
+    deadline = min(now + limits.call_ms, request.expires_at or now + limits.call_ms)
+    call = Call(
+        ref=plan.ref,
+        entry=request.entry,
+        agent=who.agent,
+        user=who.user,
+        session=who.session,
+        call_id=request.call_id or plan.ref,
+        minted=request.call_id is None,
+        request_fingerprint=plan.fingerprint,
+        arguments_digest=plan.digest,
+        capability=request.capability,
+        capability_fingerprint=resolved.descriptor.fingerprint,
+        effect=entry.effective.effect,
+        risk=entry.effective.risk,
+        state=CallState.READY,
+        decision=binding_text(entry.decision),
+        policy_revision=plan.policy_revision,
+        inventory_revision=plan.inventory_revision,
+        site=entry.site,
+        page_selector=request.page,
+        page=resolved.page.id if resolved.page else None,
+        epoch=resolved.page.session.epoch if resolved.page else None,
+        timeout_ms=resolved.descriptor.timeout_ms,
+        admitted_at=now,
+        deadline=deadline,
+        input_in_memory=plan.keep_in_memory,
+        traceparent=request.traceparent,
+    )
+    if entry.decision.verdict is Verdict.ASK:
+        return replace(call, state=CallState.AWAITING_APPROVAL)
+    return await_executor(world, call, now)
+
+
+def await_executor(world: World, call: Call, now: int) -> Call:
+    """Bound the wait of a call whose page is dropped or in the background; unchanged when it can go."""
+    if not is_ready(world, call):
+        return replace(call, state=CallState.WAITING_ACTIVATION, approve_by=now + FOREGROUND_MS)
+    if not is_reachable(world, call):
+        return replace(call, approve_by=now + world.configuration.limits.page_grace_ms)
+    return call

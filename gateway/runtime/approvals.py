@@ -1,0 +1,294 @@
+"""Asking the person: who is asked, what is shown, and what a decision does (design §5)."""
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+from gateway.domain import approvals, calls
+from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.approvals import Approval, ApprovalEvent, ApprovalState, digest_of
+from gateway.domain.audit import AuditEvent
+from gateway.domain.calls import Call, CallEvent, CallState
+from gateway.domain.canonical import canonical
+from gateway.domain.denials import DENIAL_MS, Denial
+from gateway.domain.errors import ErrorCode
+from gateway.runtime import audit
+from gateway.runtime.admission import await_executor
+from gateway.runtime.dispatch import dispatch, end, expire_if_due, is_ready, re_check
+from gateway.runtime.effects import After, AskChanged, Effect, Told
+from gateway.runtime.inventory import Resolved
+from gateway.runtime.ports import Clock, Ids, Tx
+from gateway.runtime.spine import Spine
+from gateway.runtime.vault import Vault
+from gateway.runtime.world import Live, LivePage, World
+from policy.model import Decision
+from policy.vocabulary import Effect as CallEffect
+
+VERBS: Final = {CallEffect.READ: "read", CallEffect.WRITE: "change", CallEffect.DESTRUCTIVE: "delete"}
+
+_RESTING: Final = {
+    ApprovalState.APPROVED: ("approved", ErrorCode.REPLAY_DETECTED),
+    ApprovalState.CONSUMED: ("approved", ErrorCode.REPLAY_DETECTED),
+    ApprovalState.DENIED: ("denied", ErrorCode.REPLAY_DETECTED),
+    ApprovalState.EXPIRED: ("expired", ErrorCode.APPROVAL_EXPIRED),
+    ApprovalState.LAPSED: ("expired", ErrorCode.APPROVAL_LAPSED),
+    ApprovalState.WITHDRAWN: ("withdrawn", ErrorCode.POLICY_CHANGED),
+}
+
+
+class Approvals:
+    """Use cases over approvals of tier `user_confirmation`."""
+
+    def __init__(self, *, spine: Spine, live: Live, clock: Clock, ids: Ids, vault: Vault) -> None:
+        self._spine = spine
+        self._live = live
+        self._clock = clock
+        self._ids = ids
+        self._vault = vault
+
+    def asker(self, world: World, session: AgentSession, resolved: Resolved) -> LivePage | None:
+        """The document on which the person is asked: the call's own page, else the user's best one in reach."""
+        if resolved.page is not None:
+            return resolved.page
+        pages = [page for site in session.sites for page in world.pages_of(session.user, site)]
+        return max((p for p in pages if p.is_connected), key=lambda page: page.rank, default=None)
+
+    def opener(
+        self, world: World, session: AgentSession, resolved: Resolved, arguments: str
+    ) -> Callable[[Call, LivePage, bool], Approval]:
+        """How to open the approval of the call `resolved` becomes; pure but for fresh names made here."""
+        name, nonce, now = self._ids.name("appr"), self._ids.secret(), self._clock.now()
+
+        def open_approval(call: Call, page: LivePage, changed: bool) -> Approval:
+            payload = payload_of(world, resolved, call, page, name, nonce, arguments, changed=changed)
+            if call.input_in_memory:
+                self._vault.put(name, payload)
+            return Approval(
+                id=name,
+                call=call.ref,
+                nonce=nonce,
+                payload=payload,
+                digest=digest_of(payload),
+                page=page.id,
+                epoch=page.session.epoch,
+                user=call.user,
+                decision=call.decision,
+                state=ApprovalState.OPEN,
+                opened_at=now,
+                expires_at=now + world.configuration.limits.approval_ms,
+            )
+
+        return open_approval
+
+    def payload(self, approval: Approval) -> str | None:
+        """The text to show for an open approval; None when it is gone."""
+        return approval.payload or self._vault.find(approval.id)
+
+    def greyed(self, tx: Tx, call: Call) -> tuple[Effect, ...]:
+        """What the dialog of an orphaned call is told."""
+        approval = tx.approvals.find(call.approval) if call.approval else None
+        if approval is None or approval.state is not ApprovalState.OPEN:
+            return ()
+        return (_changed(approval, "agent_left"),)
+
+    async def decide(
+        self,
+        page: LivePage,
+        *,
+        approval: str,
+        nonce: str,
+        digest: str,
+        approve: bool,
+        visible: bool,
+    ) -> None:
+        """Take the person's decision from the document it was shown on; the answer goes there as an effect.
+
+        Whatever does not count is refused, told to the page and audited.
+        """
+        world = self._live.world
+
+        def work(tx: Tx) -> After:
+            now = self._clock.now()
+            found = tx.approvals.find(approval)
+            call = tx.calls.find(found.call) if found else None
+            if found is None or call is None or (found.page, found.epoch) != (page.id, page.session.epoch):
+                tx.audit.append(
+                    audit.of_page(
+                        AuditEvent.APPROVAL_REFUSED,
+                        page.session,
+                        now,
+                        approval=approval[:80],
+                        code="unknown_call",
+                    )
+                )
+                return After(None, (_unknown(page, approval),))
+            refusal = _refusal(tx, world, page, found, call, nonce, digest, approve, visible)
+            if refusal is not None:
+                return _refused(tx, found, call, refusal, now)
+            overdue = expire_if_due(tx, call, now)
+            if overdue is not None:
+                return After(None, overdue[1])
+            decide = self._approve if approve else self._deny
+            return After(None, decide(tx, world, found, call, now))
+
+        await self._spine.run(work)
+        self._vault.drop(approval)
+
+    def _approve(self, tx: Tx, world: World, approval: Approval, call: Call, now: int) -> tuple[Effect, ...]:
+        changed = re_check(tx, world, call, now)
+        if changed is not None:
+            return end(tx, call, CallEvent.WITHDRAW, now, changed.code, changed.message)[1]
+        approved = approvals.step(approval, ApprovalEvent.APPROVE, now=now, use_within=calls.LAPSE_MS)
+        tx.approvals.save(approved, was=ApprovalState.OPEN)
+        tx.approvals.note_approved(call.user, call.capability, call.capability_fingerprint)
+        event = CallEvent.APPROVE if is_ready(world, call) else CallEvent.APPROVE_UNREADY
+        moved = await_executor(world, calls.step(call, event, now=now), now)
+        tx.calls.save(moved, was=CallState.AWAITING_APPROVAL)
+        tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_DECIDED, approved, moved, now))
+        told = _changed(approved, "approved")
+        if moved.state is not CallState.READY:
+            return (told, Told(call=moved))
+        sent, effects = dispatch(tx, world, moved, now, arguments=self._vault.find(call.ref))
+        return (told, Told(call=sent), *effects)
+
+    def _deny(self, tx: Tx, world: World, approval: Approval, call: Call, now: int) -> tuple[Effect, ...]:
+        denied = approvals.step(approval, ApprovalEvent.DENY, now=now)
+        tx.approvals.save(denied, was=ApprovalState.OPEN)
+        tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_DECIDED, denied, call, now))
+        tx.denials.put(
+            Denial(
+                agent=call.agent,
+                user=call.user,
+                request_fingerprint=call.request_fingerprint,
+                capability=call.capability,
+                title=_title(world, call),
+                until=now + DENIAL_MS,
+            )
+        )
+        ended = end(tx, call, CallEvent.DENY, now, ErrorCode.DENIED, "the person refused it")[1]
+        return (_changed(denied, "denied"), *ended)
+
+    async def refused_by_page(self, page: LivePage, ref: str, code: ErrorCode, message: str) -> None:
+        """The page cannot do it or finds the arguments invalid: nobody is asked, the call fails (rules B7)."""
+
+        def work(tx: Tx) -> After:
+            now = self._clock.now()
+            call = tx.calls.find(ref)
+            approval = tx.approvals.find(call.approval) if call and call.approval else None
+            if call is None or approval is None or call.state is not CallState.AWAITING_APPROVAL:
+                return After(None)
+            if (approval.page, approval.epoch) != (page.id, page.session.epoch):
+                return After(None)
+            return After(None, end(tx, call, CallEvent.REFUSED_BY_PAGE, now, code, message)[1])
+
+        await self._spine.run(work)
+
+
+def _refusal(
+    tx: Tx,
+    world: World,
+    page: LivePage,
+    approval: Approval,
+    call: Call,
+    nonce: str,
+    digest: str,
+    approve: bool,
+    visible: bool,
+) -> ErrorCode | None:
+    if approval.state is not ApprovalState.OPEN:
+        return _RESTING[approval.state][1]
+    if nonce != approval.nonce or digest != approval.digest:
+        return ErrorCode.BAD_REQUEST
+    if not approve:
+        return None
+    site = world.configuration.sites.get(page.session.site)
+    if not visible or (page.automated and not (site and site.allow_automated_approval)):
+        return ErrorCode.FORBIDDEN
+    return ErrorCode.AGENT_LEFT if call.is_orphaned else None
+
+
+def _refused(tx: Tx, approval: Approval, call: Call, code: ErrorCode, now: int) -> After:
+    tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_REFUSED, approval, call, now, code=code.wire))
+    if approval.state is ApprovalState.OPEN:
+        state = "agent_left" if code is ErrorCode.AGENT_LEFT else "open"
+    else:
+        state = _RESTING[approval.state][0]
+    return After(None, (_changed(approval, state, code.wire),))
+
+
+def _changed(approval: Approval, state: str, code: str | None = None) -> AskChanged:
+    return AskChanged(approval=approval.id, page=approval.page, epoch=approval.epoch, state=state, code=code)
+
+
+def _unknown(page: LivePage, approval: str) -> AskChanged:
+    return AskChanged(
+        approval=approval, page=page.id, epoch=page.session.epoch, state="withdrawn", code="unknown_call"
+    )
+
+
+def _title(world: World, call: Call) -> str:
+    page = world.pages.get(call.page) if call.page else None
+    descriptor = page.capabilities.get(call.capability) if page else world.builtins.get(call.capability)
+    return (descriptor.title if descriptor else "") or call.capability
+
+
+def payload_of(
+    world: World,
+    resolved: Resolved,
+    call: Call,
+    page: LivePage,
+    approval: str,
+    nonce: str,
+    arguments: str,
+    *,
+    changed: bool,
+) -> str:
+    """The approval payload: RFC 8785 text, made by the gateway, shown by the page byte for byte."""
+    return canonical(
+        {
+            "v": 1,
+            "ref": call.ref,
+            "approval": approval,
+            "nonce": nonce,
+            "capability": call.capability,
+            "fingerprint": call.capability_fingerprint,
+            "summary": _summary(world, resolved, call, page, arguments, changed=changed),
+            "input": arguments,
+            "page": page.id,
+            "epoch": page.session.epoch,
+            "decision": _binding(resolved.entry.decision),
+            "approver": {"user": call.user},
+            "expires_in": world.configuration.limits.approval_ms,
+        }
+    ).decode()
+
+
+def _summary(
+    world: World, resolved: Resolved, call: Call, page: LivePage, arguments: str, *, changed: bool
+) -> dict[str, Any]:
+    return {
+        "verb": VERBS[call.effect],
+        "object": resolved.descriptor.title or call.capability,
+        "agent": world.configuration.agent_label(call.agent),
+        "origin": page.session.origin,
+        "effect": call.effect.value,
+        "risk": resolved.entry.decision.tier.value,
+        "description": resolved.descriptor.description,
+        "arguments": _shown_arguments(arguments),
+        "changed": changed,
+    }
+
+
+def _shown_arguments(arguments: str) -> list[dict[str, Any]]:
+    members: dict[str, Any] = json.loads(arguments)
+    shown: list[dict[str, Any]] = []
+    for name, value in members.items():
+        entry: dict[str, Any] = {"name": name, "value": canonical(value).decode()}
+        if isinstance(value, str):
+            entry["length"] = len(value)
+        shown.append(entry)
+    return shown
+
+
+def _binding(decision: Decision) -> dict[str, object]:
+    return decision.binding

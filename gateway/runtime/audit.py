@@ -1,0 +1,142 @@
+"""How the runtime writes audit records: one place that knows which facts a record may hold."""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+
+from gateway.domain.agent_sessions import Principal
+from gateway.domain.approvals import Approval
+from gateway.domain.audit import AuditEvent, AuditRecord, Stream
+from gateway.domain.calls import Call, Entry
+from gateway.domain.errors import GatewayError
+from gateway.domain.pages import PageSession
+
+STREAM_OF_ENTRY = {
+    Entry.AGENT_TOOL: Stream.AGENT_TOOL,
+    Entry.UI_ACTION: Stream.UI_ACTION,
+    Entry.HOST_INTENT: Stream.HOST_INTENT,
+}
+
+Fact = str | int | bool | None | list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Digester:
+    """Keyed digests: low-entropy values cannot be guessed from the trail without the installation's key."""
+
+    key: bytes
+
+    def digest(self, text: bytes | str) -> str:
+        """16 bytes of HMAC-SHA-256 as lower-case hex."""
+        raw = text.encode() if isinstance(text, str) else text
+        return hmac.new(self.key, raw, hashlib.sha256).hexdigest()[:32]
+
+
+def of_call(event: AuditEvent, call: Call, at: int, **more: Fact) -> AuditRecord:
+    """A record about an accepted call."""
+    return AuditRecord(
+        stream=STREAM_OF_ENTRY[call.entry],
+        event=event,
+        at=at,
+        facts={
+            "ref": call.ref,
+            "agent": call.agent or None,
+            "user": call.user,
+            "session": call.session or None,
+            "call_id": call.call_id,
+            "capability": call.capability,
+            "fingerprint": call.capability_fingerprint[:16],
+            "arguments": call.arguments_digest,
+            "state": call.state.value,
+            "code": call.code.wire if call.code else None,
+            "site": call.site,
+            "page": call.page,
+            "epoch": call.epoch,
+            "approval": call.approval,
+            "policy": call.policy_revision,
+            **more,
+        },
+    )
+
+
+def of_refusal(
+    entry: Entry,
+    principal: Principal,
+    error: GatewayError,
+    at: int,
+    *,
+    capability: str | None,
+    call_id: str | None,
+    arguments: str | None,
+    **more: Fact,
+) -> AuditRecord:
+    """A record about a request that was not accepted; the capability is as asked, whatever the caller was told."""
+    return AuditRecord(
+        stream=STREAM_OF_ENTRY[entry],
+        event=AuditEvent.CALL_REFUSED,
+        at=at,
+        facts={
+            "agent": principal.agent or None,
+            "user": principal.user,
+            "session": principal.session or None,
+            "call_id": call_id,
+            "capability": capability[:160] if capability else None,
+            "arguments": arguments,
+            "code": error.code.wire,
+            "reason": str(error.facts["reason"]) if "reason" in error.facts else None,
+            **more,
+        },
+    )
+
+
+def of_approval(event: AuditEvent, approval: Approval, call: Call, at: int, **more: Fact) -> AuditRecord:
+    """A record about one approval; shares the argument digest with the records of its call."""
+    return AuditRecord(
+        stream=STREAM_OF_ENTRY[call.entry],
+        event=event,
+        at=at,
+        facts={
+            "approval": approval.id,
+            "ref": call.ref,
+            "agent": call.agent or None,
+            "user": approval.user,
+            "capability": call.capability,
+            "arguments": call.arguments_digest,
+            "shown": approval.digest[:32],
+            "page": approval.page,
+            "epoch": approval.epoch,
+            "state": approval.state.value,
+            **more,
+        },
+    )
+
+
+def of_page(event: AuditEvent, page: PageSession, at: int, **more: Fact) -> AuditRecord:
+    """A record about a page session."""
+    stream = Stream.UI_ACTION if event in _PERSON else Stream.IDENTITY
+    return AuditRecord(
+        stream=stream,
+        event=event,
+        at=at,
+        facts={
+            "page": page.id,
+            "epoch": page.epoch,
+            "site": page.site,
+            "user": page.user,
+            "origin": page.origin,
+            **more,
+        },
+    )
+
+
+_PERSON = frozenset({AuditEvent.PAGE_PINNED, AuditEvent.PAGE_UNPINNED, AuditEvent.DENIAL_LIFTED})
+
+
+def of_admin(event: AuditEvent, at: int, **facts: Fact) -> AuditRecord:
+    """A record about a change an administrator made."""
+    return AuditRecord(stream=Stream.ADMIN, event=event, at=at, facts=facts)
+
+
+def of_access(event: AuditEvent, at: int, **facts: Fact) -> AuditRecord:
+    """A record about a door: who knocked and why it stayed shut."""
+    return AuditRecord(stream=Stream.IDENTITY, event=event, at=at, facts=facts)

@@ -1,0 +1,327 @@
+"""The one use case every door enters: submit a call, wait for it, ask for its status, cancel it (design §3).
+
+Owns the order of the steps; the transactions are in `admission`, `dispatch` and `settlement`.
+Knows nothing of MCP, HTTP or sockets.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from gateway.runtime.validators import validator_of
+from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.audit import AuditEvent
+from gateway.domain.calls import Call, CallEvent, CallState, Entry
+from gateway.domain.canonical import canonical
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.runtime import audit
+from gateway.runtime.admission import Plan, admit, rearm, request_fingerprint
+from gateway.runtime.approvals import Approvals
+from gateway.runtime.attendance import Attendance, News, Waiter
+from gateway.runtime.audit import Digester
+from gateway.runtime.dispatch import end
+from gateway.runtime.effects import After, CancelWork, Told
+from gateway.runtime.inventories import Inventories, Meaning
+from gateway.runtime.limiter import Limiter
+from gateway.runtime.ports import Clock, Ids, Tx
+from gateway.runtime.requests import Admission, CallRequest, Outcome, Refused
+from gateway.runtime.settlement import request_cancel
+from gateway.runtime.spine import Spine
+from gateway.runtime.vault import Vault
+from gateway.runtime.world import Live
+from policy.patterns import PatternSet
+
+CALL_ID_GRAMMAR: Final = r"[A-Za-z0-9._:-]{8,64}"
+
+
+class Calls:
+    """Use cases over the ledger."""
+
+    def __init__(
+        self,
+        *,
+        spine: Spine,
+        live: Live,
+        clock: Clock,
+        ids: Ids,
+        inventories: Inventories,
+        approvals: Approvals,
+        digester: Digester,
+        vault: Vault,
+    ) -> None:
+        self._spine = spine
+        self._live = live
+        self._clock = clock
+        self._ids = ids
+        self._inventories = inventories
+        self._approvals = approvals
+        self._digester = digester
+        self._vault = vault
+        self._limiter = Limiter()
+        self.attendance = Attendance(self._last_waiter_left)
+        self._taken: set[str] = set()
+        self._listeners: list[Callable[[Call], None]] = []
+        spine.on(Told, self._tell)
+
+    def on_change(self, listener: Callable[[Call], None]) -> None:
+        """Call `listener` with every call that moved."""
+        self._listeners.append(listener)
+
+    async def submit(self, request: CallRequest) -> tuple[Outcome, Waiter]:
+        """Admit `request`, or find the call it already is, and start what may start.
+
+        The returned waiter is the caller's: it must `wait`, `leave` or be hung up.
+
+        Raises:
+            GatewayError: the request is refused; nothing of it is kept but the audit record.
+        """
+        plan = await self._plan(request)
+        waiter = self.attendance.join(plan.ref)
+        try:
+            admission = await self._admit(plan)
+        except BaseException:
+            self.attendance.leave(waiter)
+            raise
+        if isinstance(admission, Refused):
+            self.attendance.leave(waiter)
+            raise admission.error
+        call = admission.call
+        if call.ref != plan.ref:
+            self.attendance.move(waiter, call.ref)
+        for listener in self._listeners:
+            listener(call)
+        return Outcome(call=call, result=admission.result, replayed=admission.replayed), waiter
+
+    async def wait(self, outcome: Outcome, waiter: Waiter, seconds: float) -> Outcome:
+        """The call's newest state, as soon as it is finished (terminal or `unknown`) or after `seconds`."""
+        until = time.monotonic() + seconds
+        while not is_finished(outcome.call):
+            remaining = until - time.monotonic()
+            news = await waiter.next_news(max(0.0, remaining))
+            if news is None:
+                break
+            outcome = replace(outcome, call=news.call, result=news.result)
+        return outcome
+
+    async def status(self, session: AgentSession, name: str) -> tuple[Outcome, Waiter]:
+        """Find one call by `ref` or own call_id, for the session that made it or an equal one.
+
+        Raises:
+            GatewayError: `unknown_call`, the same for a call that is not the asker's.
+        """
+        now = self._clock.now()
+
+        def find(tx: Tx) -> After:
+            call = self._visible(tx, session, name, now)
+            effects: tuple[Any, ...] = ()
+            if call.is_orphaned and call.state.is_undispatched:
+                call, effects = rearm(tx, call, now)
+            return After(Outcome(call=call, result=tx.calls.result_of(call.ref)), effects)
+
+        outcome: Outcome = await self._spine.run(find)
+        waiter = self.attendance.join(outcome.call.ref)
+        # The call may have moved between the read and the joining: read once more.
+        if not is_finished(outcome.call):
+            outcome = await self._spine.run(find)
+        return outcome, waiter
+
+    async def cancel(self, session: AgentSession, name: str) -> Outcome:
+        """End an undispatched call at once; of dispatched work it is a request (design §3).
+
+        Raises:
+            GatewayError: `unknown_call`.
+        """
+        now = self._clock.now()
+
+        def work(tx: Tx) -> After:
+            call = self._visible(tx, session, name, now)
+            if call.state.is_undispatched:
+                ended, effects = end(tx, call, CallEvent.CANCEL, now, ErrorCode.CANCELLED, "cancelled by its caller")
+                return After(Outcome(call=ended), effects)
+            if call.state is CallState.DISPATCHED and not call.cancel_requested:
+                asked = request_cancel(tx, call, now)
+                return After(Outcome(call=asked), (CancelWork(call=asked),))
+            return After(Outcome(call=call, result=tx.calls.result_of(call.ref)))
+
+        return await self._spine.run(work)
+
+    async def hand_out(self, ref: str) -> Call:
+        """Note that a pending answer (or a task) was given: from now on a hang-up does not orphan the call."""
+
+        def work(tx: Tx) -> After:
+            call = tx.calls.find(ref)
+            assert call is not None
+            if call.handed_out or is_finished(call):
+                return After(call)
+            handed = replace(call, handed_out=True)
+            tx.calls.save(handed, was=call.state)
+            return After(handed)
+
+        return await self._spine.run(work)
+
+    def take(self, call: Call) -> None:
+        """Note that the final result reached its caller; stored soon, in one transaction with others."""
+        if not call.state.is_terminal or call.taken:
+            return
+        if not self._taken:
+            self._spine.spawn(self._store_taken())
+        self._taken.add(call.ref)
+
+    async def _store_taken(self) -> None:
+        await self._clock.sleep_until(self._clock.now() + 200)
+        refs, self._taken = self._taken, set()
+        erase_at = self._clock.now() + self._live.world.configuration.limits.taken_result_ms
+        await self._spine.store.run(lambda tx: tx.calls.mark_taken(refs, erase_at=erase_at))
+
+    # -- planning -----------------------------------------------------------------------------------------
+
+    async def _plan(self, request: CallRequest) -> Plan:
+        world = self._live.world
+        text, refusal = _canonical(request.arguments, world.configuration.limits.argument_bytes)
+        ref = self._ids.ref()
+        meaning = await self._inventories.meaning(request.session, request.capability, request.page, request.arrival)
+        baseline = await self._inventories.baseline(request.session)
+        resolved = meaning.resolved
+        refusal = refusal or meaning.refusal or self._judge(request, meaning)
+        return Plan(
+            request=request,
+            ref=ref,
+            arguments=text,
+            fingerprint=request_fingerprint(request.capability, text, request.page),
+            digest=self._digester.digest(text),
+            policy_revision=world.configuration.revision,
+            inventory_revision=baseline.revision,
+            join_ms=world.configuration.limits.join_ms,
+            resolved=resolved,
+            refusal=refusal,
+            baseline=meaning.baseline,
+            asker=self._approvals.asker(world, request.session, resolved) if resolved else None,
+            keep_in_memory=resolved is not None and validator_of(resolved.descriptor).holds_secrets,
+            approval=self._approvals.opener(world, request.session, resolved, text) if resolved else None,
+        )
+
+    def _judge(self, request: CallRequest, meaning: Meaning) -> GatewayError | None:
+        now = self._clock.now()
+        limits = self._live.world.configuration.limits
+        if request.issued_at is not None and request.issued_at < now - limits.call_age_ms:
+            return GatewayError(ErrorCode.CALL_TOO_OLD, "the request was issued too long ago")
+        if request.expires_at is not None and request.expires_at <= now:
+            return GatewayError(ErrorCode.CALL_TOO_OLD, "the request has expired")
+        assert meaning.resolved is not None
+        problem = validator_of(meaning.resolved.descriptor).first_input_error(request.arguments)
+        if problem is not None:
+            return GatewayError(
+                problem.code,
+                f"arguments of `{request.capability}` at `{problem.pointer or '/'}`: {problem.reason}",
+                pointer=problem.pointer,
+            )
+        return None
+
+    def _limited(self, request: CallRequest) -> GatewayError | None:
+        limits = self._live.world.configuration.limits
+        wait = self._limiter.take(
+            request.session.agent,
+            per_minute=limits.calls_per_minute,
+            burst=limits.calls_burst,
+            now=self._clock.now(),
+        )
+        if wait is None:
+            return None
+        return GatewayError(ErrorCode.RATE_LIMITED, f"too many calls; try again in {wait} ms", retry_after_ms=wait)
+
+    async def _admit(self, plan: Plan) -> Admission:
+        world, now = self._live.world, self._clock.now()
+        limited = self._limited(plan.request)
+        if limited is not None:
+            plan = replace(plan, refusal=limited, baseline=None)
+        if plan.keep_in_memory:
+            self._vault.put(plan.ref, plan.arguments)
+        try:
+            admission: Admission = await self._spine.run(
+                lambda tx: admit(tx, world, plan, now, has_waiter=self._has_other_waiter(plan.ref))
+            )
+        except GatewayError as refusal:
+            await self._spine.run(partial(self._audit_refusal, plan=plan, now=now, error=refusal))
+            admission = Refused(error=refusal)
+        if isinstance(admission, Refused) or admission.replayed:
+            self._vault.drop(plan.ref)
+        if plan.baseline is not None:
+            self._inventories.remember(plan.request.session, plan.baseline)
+        return admission
+
+    def _has_other_waiter(self, own: str) -> Callable[[str], bool]:
+        return lambda ref: ref != own and self.attendance.has_waiter(ref)
+
+    def _audit_refusal(self, tx: Tx, *, plan: Plan, now: int, error: GatewayError) -> After:
+        request = plan.request
+        tx.audit.append(
+            audit.of_refusal(
+                request.entry,
+                request.principal,
+                error,
+                now,
+                capability=request.capability,
+                call_id=request.call_id,
+                arguments=plan.digest,
+            )
+        )
+        return After(None)
+
+    # -- waiting ------------------------------------------------------------------------------------------
+
+    def _tell(self, effect: Told) -> None:
+        if is_finished(effect.call) and not effect.call.state.is_undispatched:
+            self._vault.drop(effect.call.ref)
+        self.attendance.tell(News(call=effect.call, result=effect.result, progress=effect.progress))
+        for listener in self._listeners:
+            listener(effect.call)
+
+    def _last_waiter_left(self, ref: str) -> None:
+        self._spine.spawn(self._orphan(ref))
+
+    async def _orphan(self, ref: str) -> None:
+        now = self._clock.now()
+
+        def work(tx: Tx) -> After:
+            call = tx.calls.find(ref)
+            if call is None or call.handed_out or not call.state.is_undispatched:
+                return After(None)
+            if call.is_orphaned or self.attendance.has_waiter(ref):
+                return After(None)
+            orphaned = replace(call, orphaned_at=now)
+            tx.calls.save(orphaned, was=call.state)
+            tx.audit.append(audit.of_call(AuditEvent.CALL_ORPHANED, orphaned, now))
+            return After(None, self._approvals.greyed(tx, orphaned))
+
+        await self._spine.run(work)
+
+    def _visible(self, tx: Tx, session: AgentSession, name: str, now: int) -> Call:
+        call = tx.calls.find(name) or tx.calls.find_by_key(session.agent, session.user, Entry.AGENT_TOOL, name)
+        if call is None or not _may_see(session, call):
+            raise GatewayError(ErrorCode.UNKNOWN_CALL, f"call `{name[:80]}` is not known here")
+        return call
+
+
+def _may_see(session: AgentSession, call: Call) -> bool:
+    if call.session == session.id:
+        return True
+    return (call.agent, call.user) == (session.agent, session.user) and PatternSet.of(session.scope).matches(
+        call.capability
+    )
+
+
+def is_finished(call: Call) -> bool:
+    """Whether its caller has something final to read: terminal, or `unknown`."""
+    return call.state.is_terminal or call.state is CallState.UNKNOWN
+
+
+def _canonical(arguments: dict[str, Any], limit: int) -> tuple[str, GatewayError | None]:
+    try:
+        text = canonical(arguments).decode()
+    except (ValueError, RecursionError) as error:
+        return "{}", GatewayError(ErrorCode.UNSAFE_INTEGER, f"arguments cannot be carried unchanged: {error}")
+    if len(text.encode()) > limit:
+        return text, GatewayError(ErrorCode.BODY_TOO_LARGE, f"the arguments are larger than {limit} bytes")
+    return text, None

@@ -1,0 +1,180 @@
+"""The dispatch transaction: judge again, consume the approval, hand over — or say why not (design §3).
+
+Functions of one unit of work: they read and write `tx` and return what must follow the commit.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from capabilities.contract import Descriptor, Readiness
+from gateway.domain import approvals, calls
+from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.approvals import ApprovalEvent, ApprovalState
+from gateway.domain.audit import AuditEvent
+from gateway.domain.calls import Call, CallEvent, CallState
+from gateway.domain.canonical import canonical
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.runtime import audit
+from gateway.runtime.effects import AskChanged, Effect, Execute, Told
+from gateway.runtime.inventory import question_of
+from gateway.runtime.ports import Tx
+from gateway.runtime.world import LivePage, World
+from policy.engine import decide
+from policy.model import Decision
+
+FOREGROUND_MS: Final = 60_000
+"""How long a call waits for its page to come to the foreground (design §17)."""
+
+
+def binding_text(decision: Decision) -> str:
+    """The text of a decision that an approval, and every later check, is bound to."""
+    return canonical(decision.binding).decode()
+
+
+def re_check(tx: Tx, world: World, call: Call, now: int) -> GatewayError | None:
+    """Whether anything a call was admitted on has changed: session, page, epoch, fingerprint, decision."""
+    session = tx.sessions.find(call.session)
+    if session is None or session.revoked_at is not None:
+        return GatewayError(ErrorCode.SESSION_REVOKED, "the agent session was revoked")
+    if not session.is_live(now):
+        return GatewayError(ErrorCode.SESSION_EXPIRED, "the agent session has expired")
+    return _world_check(tx, world, call, session)
+
+
+def _world_check(tx: Tx, world: World, call: Call, session: AgentSession) -> GatewayError | None:
+    page = world.pages.get(call.page) if call.page else None
+    if call.page is not None:
+        row = tx.pages.find(call.page)
+        if page is None or row is None or row.epoch != call.epoch or page.session.epoch != call.epoch:
+            return GatewayError(ErrorCode.PAGE_NOT_CONNECTED, "the page was left or replaced")
+    descriptor = _declared(world, call, page)
+    if descriptor is None:
+        return GatewayError(ErrorCode.REVOKED, f"capability `{call.capability}` was withdrawn")
+    if descriptor.fingerprint != call.capability_fingerprint:
+        return GatewayError(ErrorCode.STALE_INVENTORY, f"capability `{call.capability}` has changed")
+    decision = decide(question_of(world, session, descriptor, page), world.configuration.rules)
+    if binding_text(decision) != call.decision:
+        return GatewayError(ErrorCode.POLICY_CHANGED, "the policy for this call has changed")
+    return None
+
+
+def _declared(world: World, call: Call, page: LivePage | None) -> Descriptor | None:
+    return page.capabilities.get(call.capability) if page else world.builtins.get(call.capability)
+
+
+def is_ready(world: World, call: Call) -> bool:
+    """Whether the readiness the capability requires holds now."""
+    page = world.pages.get(call.page) if call.page else None
+    descriptor = _declared(world, call, page)
+    if page is None or descriptor is None or descriptor.readiness is not Readiness.FOREGROUND_REQUIRED:
+        return True
+    return page.visible
+
+
+def is_reachable(world: World, call: Call) -> bool:
+    """Whether the executor of the call is there to take it."""
+    if call.page is None:
+        return True
+    page = world.pages.get(call.page)
+    return page is not None and page.is_connected
+
+
+def dispatch(
+    tx: Tx, world: World, call: Call, now: int, *, arguments: str | None = None, is_new: bool = False
+) -> tuple[Call, tuple[Effect, ...]]:
+    """Dispatch a `ready` call, or end it, or leave it waiting for its page.
+
+    `is_new`: the row is not written yet and its caller will insert what is returned.
+    """
+    due = expire_if_due(tx, call, now)
+    if due is not None:
+        return due
+    refusal = None if is_new else re_check(tx, world, call, now)
+    if refusal is not None:
+        return end(tx, call, CallEvent.WITHDRAW, now, refusal.code, refusal.message)
+    if call.is_orphaned or not is_reachable(world, call):
+        return call, ()
+    text = arguments if arguments is not None else tx.calls.input_of(call.ref)
+    if text is None:
+        return end(tx, call, CallEvent.CANCEL, now, ErrorCode.CANCELLED, "its arguments are gone (restart)")
+    moved = replace(calls.step(call, CallEvent.DISPATCH, now=now), approve_by=None)
+    _consume(tx, moved, now)
+    if not is_new:
+        tx.calls.save(moved, was=CallState.READY)
+    tx.audit.append(audit.of_call(AuditEvent.CALL_DISPATCHED, moved, now))
+    return moved, (Execute(call=moved, arguments=text),)
+
+
+def _consume(tx: Tx, call: Call, now: int) -> None:
+    if call.approval is None:
+        return
+    approval = tx.approvals.find(call.approval)
+    # INVARIANT: an approval is used once, by the call it was given to, in the transaction that dispatches it.
+    if approval is None or approval.call != call.ref:
+        raise GatewayError(ErrorCode.APPROVAL_UNAVAILABLE, "the approval of this call is gone")
+    consumed = approvals.step(approval, ApprovalEvent.CONSUME, now=now)
+    tx.approvals.save(consumed, was=ApprovalState.APPROVED)
+    tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_CONSUMED, consumed, call, now))
+
+
+def expire_if_due(tx: Tx, call: Call, now: int) -> tuple[Call, tuple[Effect, ...]] | None:
+    """End an undispatched call whose time has come, with the reason that came first; None when none has."""
+    if call.orphaned_at is not None and now >= call.orphaned_at + calls.ORPHAN_MS:
+        return end(tx, call, CallEvent.CANCEL, now, ErrorCode.CANCELLED, "its caller left")
+    if call.approve_by is not None and now >= call.approve_by:
+        event, code, message = _OVERDUE[call.state]
+        return end(tx, call, event, now, code, message)
+    if call.approved_at is not None and now >= call.approved_at + calls.LAPSE_MS:
+        return end(tx, call, CallEvent.EXPIRE, now, ErrorCode.APPROVAL_LAPSED, "the approval was not used in time")
+    if now >= call.deadline:
+        return end(tx, call, CallEvent.EXPIRE, now, ErrorCode.DEADLINE_EXCEEDED, "it waited too long to start")
+    return None
+
+
+_OVERDUE: Final = {
+    CallState.AWAITING_APPROVAL: (
+        CallEvent.EXPIRE,
+        ErrorCode.APPROVAL_EXPIRED,
+        "nobody answered in time; send it again with a new call_id",
+    ),
+    CallState.WAITING_ACTIVATION: (
+        CallEvent.ACTIVATION_FAILED,
+        ErrorCode.APP_ACTIVATION_FAILED,
+        "the page did not come to the foreground",
+    ),
+    CallState.READY: (CallEvent.EXPIRE, ErrorCode.PAGE_NOT_CONNECTED, "the page did not come back"),
+}
+
+_APPROVAL_END: Final = {
+    CallState.EXPIRED: (ApprovalEvent.EXPIRE, AuditEvent.APPROVAL_EXPIRED, "expired"),
+    CallState.DENIED: (ApprovalEvent.WITHDRAW, AuditEvent.APPROVAL_WITHDRAWN, "withdrawn"),
+    CallState.CANCELLED: (ApprovalEvent.WITHDRAW, AuditEvent.APPROVAL_WITHDRAWN, "withdrawn"),
+    CallState.FAILED: (ApprovalEvent.WITHDRAW, AuditEvent.APPROVAL_WITHDRAWN, "withdrawn"),
+}
+
+
+def end(
+    tx: Tx, call: Call, event: CallEvent, now: int, code: ErrorCode, message: str
+) -> tuple[Call, tuple[Effect, ...]]:
+    """End an undispatched call, and with it the approval it still holds."""
+    ended = calls.step(call, event, now=now, code=code, message=message)
+    tx.calls.save(ended, was=call.state)
+    tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, ended, now))
+    return ended, (Told(call=ended), *_release_approval(tx, ended, now))
+
+
+def _release_approval(tx: Tx, ended: Call, now: int) -> tuple[Effect, ...]:
+    approval = tx.approvals.find(ended.approval) if ended.approval else None
+    if approval is None or approval.state not in (ApprovalState.OPEN, ApprovalState.APPROVED):
+        return ()
+    event, record, state = _APPROVAL_END[ended.state]
+    if approval.state is ApprovalState.APPROVED:
+        lapsed = ended.code is ErrorCode.APPROVAL_LAPSED
+        event = ApprovalEvent.LAPSE if lapsed else ApprovalEvent.WITHDRAW
+        record = AuditEvent.APPROVAL_LAPSED if lapsed else AuditEvent.APPROVAL_WITHDRAWN
+        state = "expired" if lapsed else "withdrawn"
+    released = approvals.step(approval, event, now=now)
+    tx.approvals.save(released, was=approval.state)
+    tx.audit.append(audit.of_approval(record, released, ended, now))
+    code = ended.code.wire if ended.code else None
+    return (AskChanged(approval=approval.id, page=approval.page, epoch=approval.epoch, state=state, code=code),)

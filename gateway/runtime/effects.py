@@ -1,0 +1,75 @@
+"""What must follow a commit, as data. The unit of work returns them; `Effects` performs them on the loop."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.domain.approvals import Approval
+from gateway.domain.calls import Call, Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Wake the waiters of a call with its newest state."""
+
+    call: Call
+    result: Result | None = None
+    progress: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execute:
+    """Hand a dispatched call to its executor, once."""
+
+    call: Call
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """Show an open approval on its document."""
+
+    approval: Approval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskChanged:
+    """Tell the document what became of an approval: `state` as in the wire's `approve_update`."""
+
+    approval: str
+    page: str
+    epoch: int
+    state: str
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelWork:
+    """Ask the executor of a dispatched call to stop."""
+
+    call: Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryDispatch:
+    """A call became ready outside its admission; dispatch it now if its page is there."""
+
+    ref: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionEnded:
+    """An agent session was revoked: end its streams."""
+
+    session: str
+    why: str
+
+
+Effect = Told | Execute | Ask | AskChanged | CancelWork | TryDispatch | SessionEnded
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """What a unit of work hands back: its value and what must follow the commit."""
+
+    value: Any
+    effects: tuple[Effect, ...] = ()

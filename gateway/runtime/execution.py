@@ -1,0 +1,140 @@
+"""Hands dispatched work to its one executor and takes the answer back: the page, or a runtime built-in."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import orjson
+import structlog
+
+from capabilities.contract import Descriptor, Handler, HandlerFailed
+from gateway.domain.calls import Call
+from gateway.domain.canonical import canonical
+from gateway.domain.errors import ErrorCode
+from gateway.runtime.effects import After, CancelWork, Execute, Told
+from gateway.runtime.ports import Clock, Tx
+from gateway.runtime.settlement import Answer, judged, not_delivered, settle
+from gateway.runtime.spine import Spine
+from gateway.runtime.validators import validator_of
+from gateway.runtime.world import Live
+
+_log = structlog.get_logger("ostiary.execution")
+
+
+class PageLink(Protocol):
+    """How work reaches a page; only the live document at `epoch` may get it."""
+
+    def invoke(self, call: Call, arguments: str) -> bool:
+        """Write the invoke frame; False when that document is not connected."""
+        ...
+
+    def cancel(self, call: Call) -> None:
+        """Ask the document to stop."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinContext:
+    """What a runtime built-in may touch."""
+
+    ref: str
+    execution: "Execution"
+    call: Call
+
+    async def progress(self, n: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell the waiters; a cancelled handler is interrupted here at the latest."""
+        self.execution.progressed(self.call, n, total, message)
+        await asyncio.sleep(0)
+
+
+class Execution:
+    """Executors by handler kind, and the one way an answer becomes a settlement."""
+
+    def __init__(self, *, spine: Spine, live: Live, clock: Clock, handlers: Mapping[str, Handler]) -> None:
+        self._spine = spine
+        self._live = live
+        self._clock = clock
+        self._handlers = handlers
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._pages: PageLink | None = None
+        spine.on(Execute, self._execute)
+        spine.on(CancelWork, self._cancel)
+
+    def connect_pages(self, pages: PageLink) -> None:
+        """Give it the way to pages."""
+        self._pages = pages
+
+    def progressed(self, call: Call, n: float, total: float | None, message: str | None) -> None:
+        """Tell waiters how far a running call is; never stored, never a result."""
+        text = message or (f"{n:g} of {total:g}" if total is not None else f"{n:g}")
+        self._spine.perform(Told(call=call, progress=text[:200]))
+
+    async def answer(self, call: Call, answer: Answer, *, page: str | None = None, epoch: int | None = None) -> bool:
+        """Judge and record an executor's answer; False when it was dropped."""
+        descriptor = self._descriptor(call)
+        violation = None
+        if answer.code is None and descriptor is not None and answer.output is not None:
+            violation = validator_of(descriptor).output_violation(orjson.loads(answer.output))
+        final = judged(answer, violation, descriptor)
+        limits = self._live.world.configuration.limits
+
+        def work(tx: Tx) -> After:
+            ended, effects = settle(
+                tx, call.ref, final, self._clock.now(), result_ms=limits.result_ms, page=page, epoch=epoch
+            )
+            return After(ended is not None, effects)
+
+        return await self._spine.run(work)
+
+    def _descriptor(self, call: Call) -> Descriptor | None:
+        page = self._live.world.pages.get(call.page) if call.page else None
+        descriptor = (
+            page.capabilities.get(call.capability) if page else self._live.world.builtins.get(call.capability)
+        )
+        return descriptor if descriptor and descriptor.fingerprint == call.capability_fingerprint else None
+
+    def _execute(self, effect: Execute) -> None:
+        call = effect.call
+        if call.page is None:
+            task = asyncio.get_running_loop().create_task(self._run_builtin(call, effect.arguments))
+            self._running[call.ref] = task
+            task.add_done_callback(lambda _: self._running.pop(call.ref, None))
+        elif self._pages is None or not self._pages.invoke(call, effect.arguments):
+            self._spine.spawn(self._undelivered(call))
+
+    async def _undelivered(self, call: Call) -> None:
+        def work(tx: Tx) -> After:
+            row = tx.calls.find(call.ref)
+            if row is None or row.state is not call.state:
+                return After(None)
+            message = "the page was gone before the request was written to it"
+            return After(None, not_delivered(tx, row, self._clock.now(), message)[1])
+
+        await self._spine.run(work)
+
+    def _cancel(self, effect: CancelWork) -> None:
+        task = self._running.get(effect.call.ref)
+        if task is not None:
+            task.cancel()
+        elif self._pages is not None and effect.call.page is not None:
+            self._pages.cancel(effect.call)
+
+    async def _run_builtin(self, call: Call, arguments: str) -> None:
+        answer = await self._outcome(call, arguments)
+        await self.answer(call, answer)
+
+    async def _outcome(self, call: Call, arguments: str) -> Answer:
+        handler = self._handlers.get(call.capability)
+        if handler is None:
+            return Answer(code=ErrorCode.NOT_AVAILABLE, message=f"`{call.capability}` is not enabled any more")
+        try:
+            output = await handler(orjson.loads(arguments), BuiltinContext(call.ref, self, call))
+            return Answer(output=canonical(output).decode())
+        except asyncio.CancelledError:
+            return Answer(code=ErrorCode.CANCELLED, message="stopped at its caller's request")
+        except HandlerFailed as failure:
+            return Answer(code=ErrorCode.HANDLER_ERROR, message=str(failure)[:500])
+        except Exception as error:
+            _log.error("handler_failed", capability=call.capability, ref=call.ref, error=type(error).__name__)
+            return Answer(code=ErrorCode.HANDLER_ERROR, message=f"`{call.capability}` failed; see the gateway's log")

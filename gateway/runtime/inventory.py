@@ -1,0 +1,159 @@
+"""What one agent session may see now, and which page a call means.
+
+`snapshot_of` and `resolve` are pure functions of one `World`; `Inventories` serves them, keeps each
+session's baseline, and tells subscribers when their own snapshot changed.
+"""
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from capabilities.contract import Descriptor
+from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.domain.inventory import Listed, Snapshot, key_of
+from gateway.runtime.world import LivePage, World
+from policy.engine import decide, effective
+from policy.model import Declared, Question, Stage
+from policy.patterns import PatternSet
+from policy.vocabulary import Verdict
+
+
+def question_of(world: World, session: AgentSession, descriptor: Descriptor, page: LivePage | None) -> Question:
+    """The facts a decision about `descriptor` for `session` is made from."""
+    configuration = world.configuration
+    site = configuration.sites.get(page.session.site) if page else None
+    return Question(
+        agent=session.agent,
+        user=session.user,
+        capability=Declared(
+            id=descriptor.id, effect=descriptor.effect, risk=descriptor.risk, confirm=descriptor.confirm
+        ),
+        page=page is not None,
+        scope=PatternSet.of(session.scope),
+        enabled=page is None or site is not None,
+        site=site.name if site else None,
+        session_sites=frozenset(session.sites),
+        expose=site.expose if site else (),
+        ticket=PatternSet.of(page.session.capabilities) if page else None,
+        revisions={
+            Stage.ENABLED: configuration.revision,
+            Stage.EXPOSED: configuration.revision,
+            Stage.POLICY: configuration.revision,
+            Stage.SUPPORTED: f"generation-{world.generation}",
+            Stage.MANIFEST: descriptor.fingerprint[:12],
+        },
+    )
+
+
+def listed(world: World, session: AgentSession, descriptor: Descriptor, pages: list[LivePage]) -> Listed | None:
+    """How `descriptor` is listed for `session`, offered by `pages` (none: by the runtime); None if it is not."""
+    page = pages[0] if pages else None
+    question = question_of(world, session, descriptor, page)
+    decision = decide(question, world.configuration.rules)
+    if decision.verdict is Verdict.FORBID:
+        return None
+    return Listed(
+        key=key_of(question.site, descriptor.id),
+        descriptor=descriptor,
+        effective=effective(question.capability, question.expose) if page else question.capability,
+        site=question.site,
+        decision=decision,
+        pages=tuple(p.id for p in pages),
+    )
+
+
+def snapshot_of(world: World, session: AgentSession) -> Snapshot:
+    """The inventory of `session`: everything the intersection lets through, from the best page of each site."""
+    entries: dict[str, Listed] = {}
+    for descriptor in world.builtins.values():
+        entry = listed(world, session, descriptor, [])
+        if entry is not None:
+            entries[entry.key] = entry
+    for key, pages in offers_of(world, session).items():
+        descriptor = pages[0].capabilities[key.rpartition("/")[2]]
+        entry = listed(world, session, descriptor, pages)
+        if entry is not None:
+            entries[entry.key] = entry
+    return Snapshot.of(entries)
+
+
+def offers_of(world: World, session: AgentSession) -> dict[str, list[LivePage]]:
+    """Which of the user's pages offer what, best page first, by inventory key."""
+    offers: dict[str, list[LivePage]] = {}
+    for site in session.sites:
+        for page in world.pages_of(session.user, site):
+            ticket = PatternSet.of(page.session.capabilities)
+            for capability in page.capabilities:
+                if ticket.matches(capability):
+                    offers.setdefault(key_of(site, capability), []).append(page)
+    return offers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """What a call means: the listed entry, the declaration as the resolved page has it, and that page."""
+
+    entry: Listed
+    descriptor: Descriptor
+    page: LivePage | None
+
+
+def resolve(
+    world: World, session: AgentSession, snapshot: Snapshot, capability: str, selector: str | None
+) -> Resolved:
+    """Find the one thing `capability` means for `session`: `page` argument, else the pin, else the only page.
+
+    Raises:
+        GatewayError: `unknown_capability`, `page_not_connected` or `AMBIGUOUS_PAGE`.
+    """
+    runtime = snapshot.entries.get(capability)
+    if runtime is not None and runtime.site is None:
+        return Resolved(entry=runtime, descriptor=runtime.descriptor, page=None)
+    candidates = [e for e in snapshot.entries.values() if e.descriptor.id == capability]
+    pages = [(entry, world.pages[page]) for entry in candidates for page in entry.pages if page in world.pages]
+    if selector is not None:
+        pages = _selected(world, session, pages, selector)
+    if not pages:
+        raise GatewayError(ErrorCode.UNKNOWN_CAPABILITY, f"capability `{capability}` is not known here")
+    entry, page = _the_one(pages, capability)
+    on_page = listed(world, session, page.capabilities[capability], [page])
+    if on_page is None:
+        raise GatewayError(ErrorCode.UNKNOWN_CAPABILITY, f"capability `{capability}` is not known here")
+    return Resolved(entry=on_page, descriptor=page.capabilities[capability], page=page)
+
+
+def _selected(
+    world: World, session: AgentSession, pages: list[tuple[Listed, LivePage]], selector: str
+) -> list[tuple[Listed, LivePage]]:
+    if selector.startswith("site:"):
+        return [pair for pair in pages if pair[0].site == selector[5:]]
+    named = world.pages.get(selector)
+    if named is None or named.session.user != session.user or named.session.site not in session.sites:
+        raise GatewayError(ErrorCode.PAGE_NOT_CONNECTED, f"page `{selector}` is not connected")
+    return [pair for pair in pages if pair[1].id == selector]
+
+
+def _the_one(pages: list[tuple[Listed, LivePage]], capability: str) -> tuple[Listed, LivePage]:
+    pinned = [pair for pair in pages if pair[1].session.pinned_at is not None]
+    if pinned:
+        return max(pinned, key=lambda pair: pair[1].rank)
+    if len(pages) == 1:
+        return pages[0]
+    raise GatewayError(
+        ErrorCode.AMBIGUOUS_PAGE,
+        f"`{capability}` is offered by {len(pages)} pages; name one as `page`, or pin one on its badge",
+        pages=[describe_page(page) for _, page in pages],
+    )
+
+
+def describe_page(page: LivePage) -> dict[str, object]:
+    """What an agent may know of a page: label, site, path without query."""
+    return {
+        "page": page.id,
+        "site": page.session.site,
+        "label": page.title,
+        "path": urlsplit(page.url).path or "/",
+        "visible": page.visible,
+        "connected": page.is_connected,
+        "pinned": page.session.pinned_at is not None,
+    }

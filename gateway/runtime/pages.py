@@ -1,0 +1,445 @@
+"""Page sessions and their live documents: joining, resuming, leaving, and what reaches them (design §2, §8).
+
+Knows frames only as plain values; sockets, limits and parsing are the transport's.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol
+
+from capabilities.contract import Descriptor
+from gateway.domain.approvals import ApprovalState
+from gateway.domain.audit import AuditEvent
+from gateway.domain.calls import Call, CallEvent, CallState
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.domain.pages import PageSession
+from gateway.domain.sites import Ticket
+from gateway.runtime import audit
+from gateway.runtime.approvals import Approvals
+from gateway.runtime.dispatch import dispatch, end, is_ready
+from gateway.runtime.effects import After, Ask, AskChanged, Effect, TryDispatch
+from gateway.runtime.ports import Clock, Ids, Tx
+from gateway.runtime.settlement import lose, not_delivered
+from gateway.runtime.spine import Spine
+from gateway.runtime.vault import Vault
+from gateway.runtime.world import Live, LivePage
+from policy.model import name_matches
+
+CLOSE_TICKET: Final = 4401
+CLOSE_ORIGIN: Final = 4403
+CLOSE_REPLACED: Final = 4409
+
+
+class PageConnection(Protocol):
+    """One open socket of a document."""
+
+    def send(self, frame: Mapping[str, Any]) -> bool:
+        """Queue a frame; False when the socket is closed or its reader is too slow (it is then dropped)."""
+        ...
+
+    def close(self, code: int, why: str) -> None:
+        """Say `bye` and close."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hello:
+    """The first frame of a document, as far as the runtime needs it. `origin` is the handshake's header."""
+
+    site: str
+    document: str
+    ticket: str
+    resume: str | None
+    seen: frozenset[str]
+    url: str
+    title: str
+    visible: bool
+    automated: bool
+    origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """The standing a document got; `resume` is told once."""
+
+    page: LivePage
+    resume: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Joining:
+    session: PageSession
+    resume: str
+    is_new_document: bool
+
+
+def secret_hash(secret: str) -> bytes:
+    """What is stored of a secret of 256 random bits."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+class Pages:
+    """Use cases over page sessions."""
+
+    def __init__(
+        self, *, spine: Spine, live: Live, clock: Clock, ids: Ids, approvals: Approvals, vault: Vault
+    ) -> None:
+        self._spine = spine
+        self._live = live
+        self._clock = clock
+        self._ids = ids
+        self._approvals = approvals
+        self._vault = vault
+        self._links: dict[str, PageConnection] = {}
+        self._fresh: set[str] = set()
+        spine.on(Ask, self._ask)
+        spine.on(AskChanged, self._ask_changed)
+        spine.on(TryDispatch, lambda effect: spine.spawn(self.try_dispatch(effect.ref)))
+
+    # -- joining and leaving ------------------------------------------------------------------------------
+
+    async def join(self, hello: Hello, connection: PageConnection) -> Joined:
+        """Take a document in: consume its ticket, continue its page session or begin one.
+
+        Raises:
+            GatewayError: `unauthenticated`, `ticket_used`, `origin_refused` or `busy`; audited.
+        """
+        now = self._clock.now()
+        try:
+            joining: _Joining = await self._spine.run(lambda tx: self._join(tx, hello, now))
+        except GatewayError as error:
+            await self._refused(hello, error, now)
+            raise
+        session = joining.session
+        before = self._live.world.pages.get(session.id)
+        page = LivePage(
+            session=session,
+            url=hello.url,
+            title=hello.title or hello.url,
+            visible=hello.visible,
+            visible_at=now if hello.visible or before is None else before.visible_at,
+            automated=hello.automated,
+            capabilities={} if joining.is_new_document or before is None else before.capabilities,
+        )
+        replaced = self._links.get(session.id)
+        self._links[session.id] = connection
+        self._live.put_page(page)
+        if replaced is not None and replaced is not connection:
+            replaced.close(CLOSE_REPLACED, "replaced")
+        self._fresh.add(session.id)
+        return Joined(page=page, resume=joining.resume)
+
+    async def arrived(self, joined: Joined, seen: frozenset[str]) -> None:
+        """After `welcome`: end what the arrival of this document proves lost or never delivered."""
+        now, session = self._clock.now(), joined.page.session
+
+        def work(tx: Tx) -> After:
+            effects: list[Effect] = []
+            for call in tx.calls.open_on_page(session.id):
+                if call.epoch != session.epoch:
+                    effects += self._lose_page(tx, call, now, "the page was replaced by a new document")
+                elif call.state is CallState.DISPATCHED and call.ref not in seen:
+                    message = "the document came back without having got the request"
+                    effects += not_delivered(tx, call, now, message)[1]
+            return After(None, tuple(effects))
+
+        await self._spine.run(work)
+
+    def _join(self, tx: Tx, hello: Hello, now: int) -> After:
+        ticket = self._use_ticket(tx, hello.ticket, hello.site, hello.origin, now)
+        limits = self._live.world.configuration.limits
+        secret = self._ids.secret()
+        earlier = self._resumed(tx, hello, ticket)
+        standing = now + limits.standing_ms
+        if earlier is None:
+            if len(self._live.world.pages_of(ticket.user)) >= limits.pages_per_user:
+                raise GatewayError(ErrorCode.BUSY, f"`{ticket.user}` has {limits.pages_per_user} pages open already")
+            session = PageSession(
+                id=self._ids.name("page"),
+                site=ticket.site,
+                user=ticket.user,
+                origin=ticket.origin,
+                resume_hash=secret_hash(secret),
+                document=hello.document,
+                epoch=1,
+                capabilities=ticket.capabilities,
+                created_at=now,
+                seen_at=now,
+                standing_until=standing,
+            )
+            tx.pages.add(session)
+        else:
+            is_new = earlier.document != hello.document
+            session = replace(
+                earlier,
+                document=hello.document,
+                epoch=earlier.epoch + is_new,
+                resume_hash=secret_hash(secret),
+                capabilities=ticket.capabilities,
+                seen_at=now,
+                standing_until=standing,
+            )
+            tx.pages.save(session)
+        event = AuditEvent.PAGE_CONNECTED if earlier is None else AuditEvent.PAGE_REPLACED
+        tx.audit.append(audit.of_page(event, session, now))
+        return After(
+            _Joining(
+                session=session,
+                resume=f"{session.id}.{secret}",
+                is_new_document=earlier is None or earlier.document != hello.document,
+            )
+        )
+
+    def _use_ticket(self, tx: Tx, ticket: str, site: str, origin: str, now: int) -> Ticket:
+        found = tx.tickets.find(secret_hash(ticket))
+        if found is None or now >= found.expires_at:
+            raise GatewayError(ErrorCode.UNAUTHENTICATED, "the ticket is not valid; fetch a new one")
+        known = self._live.world.configuration.sites.get(found.site)
+        if known is None or found.site != site or found.origin != origin or origin not in known.origins:
+            raise GatewayError(ErrorCode.ORIGIN_REFUSED, "the ticket was made for another site or origin")
+        if not any(name_matches(pattern, found.user) for pattern in known.users):
+            raise GatewayError(ErrorCode.UNAUTHENTICATED, "the site may not speak for this user any more")
+        if not tx.tickets.use(found.hash, now):
+            raise GatewayError(ErrorCode.TICKET_USED, "the ticket was used before; fetch a new one")
+        return found
+
+    def _resumed(self, tx: Tx, hello: Hello, ticket: Ticket) -> PageSession | None:
+        page, _, secret = (hello.resume or "").partition(".")
+        session = tx.pages.find(page) if secret else None
+        if session is None or not hmac.compare_digest(session.resume_hash, secret_hash(secret)):
+            return None
+        # INVARIANT: the ticket authenticates; a resume secret gives nothing to another user, site or origin.
+        if (session.user, session.site, session.origin) != (ticket.user, ticket.site, ticket.origin):
+            return None
+        return None if session.ended_at is not None else session
+
+    async def _refused(self, hello: Hello, error: GatewayError, now: int) -> None:
+        record = audit.of_access(
+            AuditEvent.PAGE_REFUSED, now, site=hello.site[:80], origin=hello.origin[:200], code=error.code.wire
+        )
+        await self._spine.run(lambda tx: After(tx.audit.append(record)))
+
+    def _shown_again(self, tx: Tx, call: Call) -> list[Effect]:
+        approval = tx.approvals.find(call.approval) if call.approval else None
+        if approval is None or approval.state is not ApprovalState.OPEN:
+            return []
+        again: list[Effect] = [Ask(approval=approval)]
+        return [*again, *self._approvals.greyed(tx, call)] if call.is_orphaned else again
+
+    def _lose_page(self, tx: Tx, call: Call, now: int, message: str) -> tuple[Effect, ...]:
+        if call.state is CallState.DISPATCHED:
+            return lose(tx, call, now, ErrorCode.OUTCOME_UNKNOWN, f"{message}; whether it ran is unknown")[1]
+        if call.state.is_undispatched:
+            return end(tx, call, CallEvent.WITHDRAW, now, ErrorCode.PAGE_NOT_CONNECTED, message)[1]
+        return ()
+
+    async def renew(self, page: LivePage, ticket: str) -> LivePage:
+        """Extend the standing of a live document with a fresh ticket for the same user, site and origin.
+
+        Raises:
+            GatewayError: the ticket is refused or names somebody else.
+        """
+        now = self._clock.now()
+
+        def work(tx: Tx) -> After:
+            used = self._use_ticket(tx, ticket, page.session.site, page.session.origin, now)
+            if used.user != page.session.user:
+                raise GatewayError(ErrorCode.UNAUTHENTICATED, "the ticket names another user")
+            session = tx.pages.find(page.id)
+            assert session is not None
+            standing = now + self._live.world.configuration.limits.standing_ms
+            renewed = replace(session, capabilities=used.capabilities, standing_until=standing, seen_at=now)
+            tx.pages.save(renewed)
+            return After(renewed)
+
+        renewed: PageSession = await self._spine.run(work)
+        return self._update(page.id, lambda live: replace(live, session=renewed)) or page
+
+    def leave(self, page: str, connection: PageConnection) -> None:
+        """A socket ended. Only the current one of its page session changes anything."""
+        if self._links.get(page) is not connection:
+            return
+        del self._links[page]
+        self._update(page, lambda live: replace(live, dropped_at=self._clock.now()))
+
+    async def sweep(self, now: int) -> None:
+        """Forget documents that dropped and did not come back, and end standings that ran out."""
+        grace = self._live.world.configuration.limits.page_grace_ms
+        for page in tuple(self._live.world.pages.values()):
+            if page.dropped_at is not None and now >= page.dropped_at + grace:
+                await self._forget(page, now)
+            elif page.is_connected and now >= page.session.standing_until:
+                self._links[page.id].close(CLOSE_TICKET, "expired")
+
+    async def _forget(self, page: LivePage, now: int) -> None:
+        present = self._live.world.pages.get(page.id)
+        if present is None or present.is_connected:
+            return
+        self._live.remove_page(page.id)
+
+        def work(tx: Tx) -> After:
+            effects: list[Effect] = []
+            for call in tx.calls.open_on_page(page.id):
+                effects += self._lose_page(tx, call, now, "the page went away")
+            return After(None, tuple(effects))
+
+        await self._spine.run(work)
+
+    def close_all(self, why: str, *, user: str | None = None, site: str | None = None) -> None:
+        """End sockets: all of them, or those of one user or site."""
+        for page_id, link in tuple(self._links.items()):
+            page = self._live.world.pages.get(page_id)
+            if page is None or (user is not None and page.session.user != user):
+                continue
+            if site is None or page.session.site == site:
+                link.close(1012 if why == "shutdown" else CLOSE_TICKET, why)
+
+    # -- what a live document says ------------------------------------------------------------------------
+
+    async def declare(self, page: str, capabilities: Mapping[str, Descriptor]) -> None:
+        """Take the full set of capabilities of a document; what was asked of a changed one is withdrawn."""
+        live = self._update(page, lambda live: replace(live, capabilities=dict(capabilities)))
+        if live is None:
+            return
+        now, epoch = self._clock.now(), live.session.epoch
+        is_first = page in self._fresh
+        self._fresh.discard(page)
+
+        def work(tx: Tx) -> After:
+            effects: list[Effect] = []
+            for call in tx.calls.open_on_page(page):
+                declared = capabilities.get(call.capability)
+                if not call.state.is_undispatched or call.epoch != epoch:
+                    continue
+                if declared is None:
+                    effects += end(tx, call, CallEvent.WITHDRAW, now, ErrorCode.REVOKED, "the page withdrew it")[1]
+                elif declared.fingerprint != call.capability_fingerprint:
+                    message = "its description changed; read it again, then decide"
+                    effects += end(tx, call, CallEvent.WITHDRAW, now, ErrorCode.STALE_INVENTORY, message)[1]
+                elif is_first and call.state is CallState.AWAITING_APPROVAL:
+                    effects += self._shown_again(tx, call)
+                elif is_first:
+                    effects.append(TryDispatch(ref=call.ref))
+            return After(None, tuple(effects))
+
+        await self._spine.run(work)
+
+    def show(self, page: str, *, visible: bool) -> None:
+        """The document came to the foreground or went to the background."""
+        before = self._live.world.pages.get(page)
+        if before is None or before.visible == visible:
+            return
+        now = self._clock.now()
+        self._update(page, lambda p: replace(p, visible=visible, visible_at=now if visible else p.visible_at))
+        if visible:
+            self._spine.spawn(self._try_page(page))
+
+    async def pin(self, page: str, *, pinned: bool) -> None:
+        """ "Agents work here": pin this page for its user and site, or take the pin off."""
+        now = self._clock.now()
+
+        def work(tx: Tx) -> After:
+            session = tx.pages.find(page)
+            assert session is not None
+            former = tx.pages.pinned(session.user, session.site)
+            changed: list[PageSession] = []
+            if former is not None and former.id != page and pinned:
+                changed.append(replace(former, pinned_at=None))
+            changed.append(replace(session, pinned_at=now if pinned else None))
+            for row in changed:
+                tx.pages.save(row)
+            event = AuditEvent.PAGE_PINNED if pinned else AuditEvent.PAGE_UNPINNED
+            tx.audit.append(audit.of_page(event, session, now))
+            return After(changed)
+
+        for row in await self._spine.run(work):
+            self._update(row.id, lambda live, row=row: replace(live, session=row))
+
+    # -- what reaches a document --------------------------------------------------------------------------
+
+    def link(self, page: str) -> PageConnection | None:
+        """The current socket of a page session."""
+        return self._links.get(page)
+
+    def send(self, page: str, epoch: int, frame: Mapping[str, Any]) -> bool:
+        """Write `frame` to the document at `epoch`, if it is the connected one."""
+        live = self._live.world.pages.get(page)
+        link = self._links.get(page)
+        return live is not None and link is not None and live.session.epoch == epoch and link.send(frame)
+
+    def invoke(self, call: Call, arguments: str) -> bool:
+        """Hand a dispatched call to its document (`execution.PageLink`)."""
+        assert call.page is not None and call.epoch is not None and call.execute_by is not None
+        frame: dict[str, Any] = {
+            "type": "invoke",
+            "ref": call.ref,
+            "epoch": call.epoch,
+            "capability": call.capability,
+            "fingerprint": call.capability_fingerprint,
+            "input": arguments,
+            "deadline": max(0, call.execute_by - self._clock.now()),
+        }
+        if call.approval is not None:
+            frame["approval"] = call.approval
+        if call.traceparent is not None:
+            frame["traceparent"] = call.traceparent
+        return self.send(call.page, call.epoch, frame)
+
+    def cancel(self, call: Call) -> None:
+        """Ask a document to stop (`execution.PageLink`)."""
+        if call.page is not None and call.epoch is not None:
+            self.send(call.page, call.epoch, {"type": "cancel", "ref": call.ref})
+
+    def _ask(self, effect: Ask) -> None:
+        approval = effect.approval
+        payload = self._approvals.payload(approval)
+        if payload is None:
+            return
+        remaining = max(0, approval.expires_at - self._clock.now())
+        self.send(
+            approval.page,
+            approval.epoch,
+            {"type": "approve_request", "payload": payload, "remaining": remaining},
+        )
+
+    def _ask_changed(self, effect: AskChanged) -> None:
+        frame: dict[str, Any] = {"type": "approve_update", "approval": effect.approval, "state": effect.state}
+        if effect.code is not None:
+            frame["code"] = effect.code
+        self.send(effect.page, effect.epoch, frame)
+        if effect.state not in ("open", "agent_left"):
+            self._vault.drop(effect.approval)
+
+    async def try_dispatch(self, ref: str) -> None:
+        """Dispatch a waiting call if its page is there now."""
+        world = self._live.world
+        now = self._clock.now()
+
+        def work(tx: Tx) -> After:
+            call = tx.calls.find(ref)
+            if call is None:
+                return After(None)
+            if call.state is CallState.WAITING_ACTIVATION and is_ready(world, call):
+                activated = replace(call, state=CallState.READY, approve_by=None)
+                tx.calls.save(activated, was=CallState.WAITING_ACTIVATION)
+                call = activated
+            if call.state is not CallState.READY:
+                return After(None)
+            return After(None, dispatch(tx, world, call, now, arguments=self._vault.find(ref))[1])
+
+        await self._spine.run(work)
+
+    async def _try_page(self, page: str) -> None:
+        waiting = await self._spine.store.run(lambda tx: [c.ref for c in tx.calls.open_on_page(page)])
+        for ref in waiting:
+            await self.try_dispatch(ref)
+
+    def _update(self, page: str, change: Any) -> LivePage | None:
+        live = self._live.world.pages.get(page)
+        if live is None:
+            return None
+        changed: LivePage = change(live)
+        self._live.put_page(changed)
+        return changed

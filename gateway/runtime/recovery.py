@@ -1,0 +1,32 @@
+"""What a start does before the listeners open (design §13): nothing is run again, nothing is approved by itself."""
+
+from dataclasses import replace
+
+from gateway.domain.audit import AuditEvent
+from gateway.domain.calls import CallEvent, CallState
+from gateway.domain.errors import ErrorCode
+from gateway.runtime import audit
+from gateway.runtime.dispatch import end, expire_if_due
+from gateway.runtime.ports import Store, Tx
+from gateway.runtime.settlement import lose
+
+
+async def recover(store: Store, now: int, *, grace_ms: int, revision: str) -> int:
+    """Apply the restart rules to every open call; returns how many became `unknown`."""
+
+    def work(tx: Tx) -> int:
+        lost = 0
+        for call in tx.calls.open_calls():
+            if call.state is CallState.DISPATCHED:
+                message = "the gateway stopped before an answer came; whether it ran is unknown"
+                lose(tx, call, now, ErrorCode.OUTCOME_UNKNOWN, message)
+                lost += 1
+            elif call.input_in_memory:
+                end(tx, call, CallEvent.CANCEL, now, ErrorCode.CANCELLED, "cancelled: restart")
+            elif expire_if_due(tx, call, now) is None and call.state is CallState.READY:
+                # Its page is not here yet; it gets the time a dropped page gets.
+                tx.calls.save(replace(call, approve_by=now + grace_ms), was=CallState.READY)
+        tx.audit.append(audit.of_admin(AuditEvent.GATEWAY_STARTED, now, unknown=lost, configuration=revision))
+        return lost
+
+    return await store.run(work)

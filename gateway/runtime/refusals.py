@@ -1,0 +1,70 @@
+"""Audits refusals at the doors: the first twenty per peer, reason and minute singly, then one with a count."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from gateway.domain.audit import AuditEvent
+from gateway.domain.errors import ErrorCode
+from gateway.runtime import audit
+from gateway.runtime.effects import After
+from gateway.runtime.ports import Clock
+from gateway.runtime.spine import Spine
+
+SINGLY: Final = 20
+MINUTE_MS: Final = 60_000
+TRACKED: Final = 10_000
+"""Peers and reasons remembered at once; beyond, refusals count under the peer `others`."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    minute: int
+    count: int = 0
+
+
+class Refusals:
+    """One per gateway."""
+
+    def __init__(self, spine: Spine, clock: Clock) -> None:
+        self._spine = spine
+        self._clock = clock
+        self._tallies: dict[tuple[str, ErrorCode, str], _Tally] = {}
+
+    async def note(self, door: str, peer: str, code: ErrorCode, **facts: str | int | None) -> None:
+        """Record one refusal at `door` of `peer` (address only)."""
+        now = self._clock.now()
+        minute = now // MINUTE_MS
+        key = (peer, code, door)
+        if key not in self._tallies and len(self._tallies) >= TRACKED:
+            key = ("others", code, door)
+        tally = self._tallies.setdefault(key, _Tally(minute))
+        if tally.minute != minute:
+            await self._count(key, tally)
+            tally.minute, tally.count = minute, 0
+        tally.count += 1
+        if tally.count > SINGLY:
+            return
+        record = audit.of_access(AuditEvent.ACCESS_REFUSED, now, door=door, peer=key[0], code=code.wire, **facts)
+        await self._spine.run(lambda tx: After(tx.audit.append(record)))
+
+    async def sweep(self) -> None:
+        """Write the counts of minutes that are over and forget them."""
+        minute = self._clock.now() // MINUTE_MS
+        for key, tally in tuple(self._tallies.items()):
+            if tally.minute != minute:
+                del self._tallies[key]
+                await self._count(key, tally)
+
+    async def _count(self, key: tuple[str, ErrorCode, str], tally: _Tally) -> None:
+        if tally.count <= SINGLY:
+            return
+        peer, code, door = key
+        record = audit.of_access(
+            AuditEvent.ACCESS_REFUSALS_COUNTED,
+            self._clock.now(),
+            door=door,
+            peer=peer,
+            code=code.wire,
+            further=tally.count - SINGLY,
+        )
+        await self._spine.run(lambda tx: After(tx.audit.append(record)))

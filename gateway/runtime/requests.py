@@ -1,0 +1,65 @@
+"""One request for one capability, as every door hands it to the spine."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway.domain.agent_sessions import AgentSession, Principal
+from gateway.domain.calls import Call, Entry, Result
+from gateway.domain.errors import GatewayError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallRequest:
+    """What a caller wants. `page` is the selector it sent, if any; `arrival` orders requests of this process.
+
+    `may_join` says that a minted call_id may join an equal earlier call (MCP has no key of its own, design §6).
+    `issued_at` and `expires_at` are milliseconds since the epoch.
+    """
+
+    session: AgentSession
+    capability: str
+    arguments: dict[str, Any]
+    entry: Entry = Entry.AGENT_TOOL
+    page: str | None = None
+    call_id: str | None = None
+    may_join: bool = False
+    issued_at: int | None = None
+    expires_at: int | None = None
+    arrival: int = 0
+    traceparent: str | None = None
+    nonce: str | None = None
+    nonce_until: int = 0
+
+    @property
+    def principal(self) -> Principal:
+        """Who asks."""
+        return Principal(agent=self.session.agent, user=self.session.user, session=self.session.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """The call a request became, or found. `result` is there when a replay found a finished one."""
+
+    call: Call
+    replayed: bool = False
+    result: Result | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """The request left no call behind; the refusal is audited and the call_id stays free."""
+
+    error: GatewayError
+
+
+Admission = Admitted | Refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Where a call stands, for its caller: the row, and its result once there is one."""
+
+    call: Call
+    result: Result | None = None
+    replayed: bool = False
+    receipts: tuple[dict[str, Any], ...] = field(default=())

@@ -1,0 +1,96 @@
+"""The settle transaction: one result at most, and the honest `unknown` when there is none (design §3)."""
+
+from dataclasses import dataclass, replace
+
+from capabilities.contract import Descriptor
+from gateway.domain import calls
+from gateway.domain.audit import AuditEvent
+from gateway.domain.calls import Call, CallEvent, CallState, Result
+from gateway.domain.errors import ErrorCode
+from gateway.runtime import audit
+from gateway.runtime.effects import Effect, Told
+from gateway.runtime.ports import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What an executor said: an output (canonical text) with evidence, or an error, or that it stopped."""
+
+    output: str | None = None
+    evidence: str | None = None
+    code: ErrorCode | None = None
+    message: str | None = None
+
+    @property
+    def event(self) -> CallEvent:
+        """The event this answer is to a call."""
+        if self.code is None:
+            return CallEvent.SUCCEED
+        return CallEvent.CANCEL_CONFIRMED if self.code is ErrorCode.CANCELLED else CallEvent.FAIL
+
+
+def settle(
+    tx: Tx,
+    ref: str,
+    answer: Answer,
+    now: int,
+    *,
+    result_ms: int,
+    page: str | None = None,
+    epoch: int | None = None,
+) -> tuple[Call | None, tuple[Effect, ...]]:
+    """Record `answer` as the end of call `ref`. Answers that come too late for the table are dropped, audited.
+
+    `page` and `epoch` name the document that answers; only the one the call was dispatched to may.
+    """
+    call = tx.calls.find(ref)
+    if call is None or (page is not None and (call.page, call.epoch) != (page, epoch)):
+        return None, ()
+    event = answer.event
+    if call.state is CallState.UNKNOWN and event is CallEvent.CANCEL_CONFIRMED:
+        event = CallEvent.FAIL
+    if event not in calls.TRANSITIONS[call.state]:
+        tx.audit.append(audit.of_call(AuditEvent.CALL_RESULT_DROPPED, call, now))
+        return None, ()
+    ended = calls.step(call, event, now=now, code=answer.code, message=answer.message)
+    tx.calls.save(ended, was=call.state)
+    result = None
+    if answer.code is None:
+        result = Result(output=answer.output or "null", evidence=answer.evidence, at=now, erase_at=now + result_ms)
+        tx.calls.put_result(ref, result)
+    tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, ended, now, late=ended.late or None))
+    return ended, (Told(call=ended, result=result),)
+
+
+def lose(tx: Tx, call: Call, now: int, code: ErrorCode, message: str) -> tuple[Call, tuple[Effect, ...]]:
+    """The executor is gone or late: the outcome is `unknown`, and nothing is ever run again."""
+    lost = calls.step(call, CallEvent.LOSE, now=now, code=code, message=message)
+    tx.calls.save(lost, was=call.state)
+    tx.audit.append(audit.of_call(AuditEvent.CALL_LOST, lost, now))
+    return lost, (Told(call=lost),)
+
+
+def not_delivered(tx: Tx, call: Call, now: int, message: str) -> tuple[Call, tuple[Effect, ...]]:
+    """The frame was never written, or its document never got it: a plain failure, nothing ran."""
+    failed = calls.step(call, CallEvent.NOT_DELIVERED, now=now, code=ErrorCode.NOT_DELIVERED, message=message)
+    tx.calls.save(failed, was=call.state)
+    tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, failed, now))
+    return failed, (Told(call=failed),)
+
+
+def request_cancel(tx: Tx, call: Call, now: int) -> Call:
+    """Note that its caller wants dispatched work stopped; the state changes when the executor answers."""
+    asked = replace(call, cancel_requested=True)
+    tx.calls.save(asked, was=call.state)
+    tx.audit.append(audit.of_call(AuditEvent.CALL_CANCEL_REQUESTED, asked, now))
+    return asked
+
+
+def judged(answer: Answer, violation: str | None, descriptor: Descriptor | None) -> Answer:
+    """The answer after its output met the declared schema; a violating output goes nowhere."""
+    if answer.code is not None or violation is None or descriptor is None:
+        return answer
+    return Answer(
+        code=ErrorCode.OUTPUT_SCHEMA_VIOLATION,
+        message=f"the result of `{descriptor.id}` breaks its declared schema: {violation}",
+    )

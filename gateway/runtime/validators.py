@@ -1,0 +1,68 @@
+"""The compiled checks of one declaration, by fingerprint: compiled once per capability version."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from capabilities.contract import Descriptor
+from capabilities.validator import Validator, compile_validator
+from gateway.domain.errors import ErrorCode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputProblem:
+    """Why arguments are refused; never holds a value of theirs (rules A4)."""
+
+    code: ErrorCode
+    pointer: str
+    reason: str
+
+
+class DescriptorValidator:
+    """Checks arguments and results of one capability version."""
+
+    def __init__(self, descriptor: Descriptor) -> None:
+        self._input = compile_validator(dict(descriptor.input_schema))
+        self._output: Validator | None = (
+            None if descriptor.output_schema is None else compile_validator(dict(descriptor.output_schema))
+        )
+        self.holds_secrets = _mentions_secret(dict(descriptor.input_schema))
+        """Whether any part of the input is declared `writeOnly` or `format: password`."""
+
+    def first_input_error(self, arguments: dict[str, Any]) -> InputProblem | None:
+        """The first thing wrong with `arguments`."""
+        problem = self._input.first_error(arguments)
+        if problem is None:
+            return None
+        return InputProblem(code=ErrorCode.ARGUMENTS_INVALID, pointer=problem.pointer, reason=problem.reason)
+
+    def output_violation(self, output: Any) -> str | None:
+        """Where and why `output` breaks the declared schema; None when it does not, or none is declared."""
+        problem = None if self._output is None else self._output.first_error(output)
+        return None if problem is None else f"`{problem.pointer or '/'}` {problem.reason}"
+
+
+_MAX_COMPILED = 4096
+_compiled: dict[str, DescriptorValidator] = {}
+
+
+def validator_of(descriptor: Descriptor) -> DescriptorValidator:
+    """The compiled checks of `descriptor`."""
+    known = _compiled.get(descriptor.fingerprint)
+    if known is None:
+        if len(_compiled) >= _MAX_COMPILED:
+            _compiled.pop(next(iter(_compiled)))
+        known = _compiled[descriptor.fingerprint] = DescriptorValidator(descriptor)
+    return known
+
+
+def _mentions_secret(schema: Any) -> bool:
+    pending = [schema]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, dict):
+            if node.get("writeOnly") is True or node.get("format") == "password":
+                return True
+            pending.extend(node.values())
+        elif isinstance(node, list):
+            pending.extend(node)
+    return False

@@ -1,0 +1,90 @@
+"""The present as one immutable value: configuration, built-ins and live pages.
+
+The event loop swaps it; units of work on the store thread read one reference and see one moment.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from capabilities.contract import Descriptor
+from gateway.domain.configuration import Configuration
+from gateway.domain.pages import PageSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LivePage:
+    """The live document of a page session. `dropped_at` is set while its socket is gone."""
+
+    session: PageSession
+    url: str
+    title: str
+    visible: bool
+    visible_at: int
+    automated: bool
+    capabilities: Mapping[str, Descriptor] = field(default_factory=dict[str, Descriptor])
+    dropped_at: int | None = None
+
+    @property
+    def id(self) -> str:
+        return self.session.id
+
+    @property
+    def is_connected(self) -> bool:
+        return self.dropped_at is None
+
+    @property
+    def rank(self) -> tuple[int, bool, int]:
+        """Greater is better: the latest pin, then visible now, then most recently visible."""
+        return (self.session.pinned_at or 0, self.visible, self.visible_at)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """One moment. `generation` grows with every change that may alter somebody's inventory."""
+
+    configuration: Configuration
+    builtins: Mapping[str, Descriptor] = field(default_factory=dict[str, Descriptor])
+    pages: Mapping[str, LivePage] = field(default_factory=dict[str, LivePage])
+    generation: int = 0
+
+    def pages_of(self, user: str, site: str | None = None) -> list[LivePage]:
+        """The user's live pages (dropped ones within grace included), best first."""
+        own = [
+            page
+            for page in self.pages.values()
+            if page.session.user == user and (site is None or page.session.site == site)
+        ]
+        return sorted(own, key=lambda page: page.rank, reverse=True)
+
+
+class Live:
+    """Holder of the present `World`. Only the event loop calls its methods; anyone may read `world`."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._listeners: list[Callable[[], None]] = []
+
+    def subscribe(self, listener: Callable[[], None]) -> None:
+        """Call `listener` after every change that may alter an inventory."""
+        self._listeners.append(listener)
+
+    def configure(self, configuration: Configuration, builtins: Mapping[str, Descriptor]) -> None:
+        """Swap the configuration."""
+        self._swap(replace(self.world, configuration=configuration, builtins=builtins))
+
+    def put_page(self, page: LivePage) -> None:
+        """Add or replace a live page."""
+        self._swap(replace(self.world, pages={**self.world.pages, page.id: page}))
+
+    def remove_page(self, page: str) -> None:
+        """Forget a live page."""
+        self._swap(replace(self.world, pages={k: v for k, v in self.world.pages.items() if k != page}))
+
+    def touch(self) -> None:
+        """Tell listeners that something outside this value changed an inventory (a session, a pin)."""
+        self._swap(self.world)
+
+    def _swap(self, world: World) -> None:
+        self.world = replace(world, generation=self.world.generation + 1)
+        for listener in self._listeners:
+            listener()

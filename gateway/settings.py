@@ -1,0 +1,71 @@
+"""Numbers and addresses the gateway runs with; the defaults are design §17. Read once, by bootstrap."""
+
+from dataclasses import dataclass
+from typing import Final
+
+KIB: Final = 1024
+MIB: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Sizes in bytes, counts, and times in milliseconds; every field may be set under `limits:`."""
+
+    body_bytes: int = 1 * MIB
+    """Largest HTTP request body."""
+    argument_bytes: int = 128 * KIB
+    """Largest canonical text of a call's arguments."""
+    argument_depth: int = 64
+    """Deepest nesting of a call's arguments."""
+    page_result_bytes: int = 512 * KIB
+    """Largest result a page may send."""
+    capabilities_per_page: int = 500
+    capabilities_bytes: int = 2 * MIB
+    """All declarations of one page together."""
+    declaration_bytes: int = 16 * KIB
+    schema_depth: int = 32
+    pages_per_user: int = 20
+    calls_per_minute: int = 60
+    """Calls of one agent; `calls_burst` may come at once."""
+    calls_burst: int = 20
+    open_approvals_per_page: int = 20
+    ledger_rows: int = 1_000_000
+    ledger_open: int = 2_048
+    approval_ms: int = 120_000
+    """How long the person has to answer."""
+    call_ms: int = 600_000
+    """How long an accepted call may wait for its dispatch."""
+    ticket_ms: int = 120_000
+    standing_ms: int = 900_000
+    """How long a page session lives on one ticket."""
+    nonce_window_ms: int = 300_000
+    """Accepted distance between a request's stamp and our clock, each way."""
+    page_grace_ms: int = 10_000
+    """How long a dropped page stays listed and calls wait for it."""
+    result_ms: int = 86_400_000
+    """Latest erasure of a result after the call's end."""
+    taken_result_ms: int = 3_600_000
+    """Erasure of a result after its caller took it."""
+    join_ms: int = 600_000
+    """How long an untaken result answers an equal request without a call_id."""
+    call_age_ms: int = 86_400_000
+    """Oldest `issued_at` a request may carry."""
+    page_ping_ms: int = 20_000
+    listed_changes_ms: int = 2_000
+    """Least time between two list_changed notices to one session."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """Where it listens and which names it answers to; every field may be set under `server:`."""
+
+    listen_host: str = "127.0.0.1"
+    listen_port: int = 8460
+    public_url: str = "http://127.0.0.1:8460"
+    """What agents and pages are told to connect to."""
+    hosts: tuple[str, ...] = ()
+    """Further accepted Host headers beside the public one and the listening address."""
+    origins: tuple[str, ...] = ()
+    """Origins of browser-based MCP clients; requests without an Origin are not concerned."""
+    builtins: tuple[str, ...] = ()
+    """Runtime built-ins that are on, by capability id."""
