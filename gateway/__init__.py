@@ -1,0 +1,1 @@
+"""The gateway service: identity, inventory, policy, ledger, approval, dispatch, audit."""

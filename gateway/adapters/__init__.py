@@ -1,0 +1,1 @@
+"""Outbound edges: what implements the ports of the runtime."""

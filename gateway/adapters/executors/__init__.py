@@ -1,0 +1,1 @@
+"""Executors: who carries out a dispatched call."""

@@ -1,0 +1,1 @@
+"""The relational store behind the unit of work."""

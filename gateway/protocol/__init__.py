@@ -1,0 +1,1 @@
+"""Wire schemas of what this gateway itself speaks."""

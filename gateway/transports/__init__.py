@@ -1,0 +1,1 @@
+"""Inbound edges: each turns one wire into the same use cases."""

@@ -1,0 +1,1 @@
+"""Tests of the gateway: one folder per kind of test."""
