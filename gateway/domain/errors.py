@@ -108,6 +108,8 @@ class GatewayError(Exception):
         self.code = code
         self.message = message
         self.facts: dict[str, Any] = facts
+        self.is_audited = False
+        """Whether a record of this refusal is already in the trail; the door writes one otherwise."""
 
     def __repr__(self) -> str:
         return f"GatewayError({self.code.value!r}, {self.message!r})"

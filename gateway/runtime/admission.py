@@ -63,6 +63,12 @@ def admit(
     """Find the call this request already is, or make it one, or refuse it. Value: `Admission`."""
     request = plan.request
     earlier = _earlier(tx, plan, now, has_waiter)
+    if request.nonce is not None:
+        ref = earlier.ref if earlier is not None else plan.ref
+        seen = tx.nonces.add(request.session.id, request.nonce, ref=ref, until=request.nonce_until)
+        if seen is not None:
+            error = GatewayError(ErrorCode.REPLAY_DETECTED, "this very transmission came before", ref=seen)
+            return _refuse(tx, plan, now, error)
     if earlier is not None:
         if earlier.request_fingerprint != plan.fingerprint:
             return _refuse(
@@ -133,7 +139,7 @@ def _cannot_ask(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | No
     if plan.resolved.entry.decision.tier is not Risk.USER_CONFIRMATION:
         return GatewayError(
             ErrorCode.APPROVAL_UNAVAILABLE,
-            f"`{plan.request.capability}` needs `{plan.resolved.entry.decision.tier}`, which nobody can give here yet",
+            f"`{plan.request.capability}` needs `{plan.resolved.entry.decision.tier}`; nobody can give that here yet",
         )
     if plan.asker is None:
         return GatewayError(

@@ -86,6 +86,7 @@ class Calls:
             raise
         if isinstance(admission, Refused):
             self.attendance.leave(waiter)
+            admission.error.is_audited = True
             raise admission.error
         call = admission.call
         if call.ref != plan.ref:

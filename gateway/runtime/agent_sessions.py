@@ -1,0 +1,150 @@
+"""Grants at work: what ends with a session, and the in-page sessions the gateway opens itself."""
+
+from collections.abc import Callable
+from typing import Final
+
+from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.audit import AuditEvent
+from gateway.domain.calls import CallEvent
+from gateway.domain.errors import ErrorCode
+from gateway.runtime import audit
+from gateway.runtime.dispatch import end
+from gateway.runtime.effects import After, Effect, SessionEnded
+from gateway.runtime.identity import Identity, hash_of
+from gateway.runtime.inventories import Inventories
+from gateway.runtime.ports import Clock, Ids, Tx
+from gateway.runtime.spine import Spine
+from gateway.runtime.world import Live, LivePage
+
+IN_PAGE: Final = "in-page:"
+"""Prefix of the agent name of in-page sessions; no configured agent can have it."""
+
+_ENDS: Final = {
+    "revoked": (ErrorCode.SESSION_REVOKED, "the agent session was revoked"),
+    "expired": (ErrorCode.SESSION_EXPIRED, "the agent session has expired"),
+}
+
+
+class AgentSessions:
+    """Use cases over grants in use."""
+
+    def __init__(
+        self, *, spine: Spine, live: Live, clock: Clock, ids: Ids, identity: Identity, inventories: Inventories
+    ) -> None:
+        self._spine = spine
+        self._live = live
+        self._clock = clock
+        self._ids = ids
+        self._identity = identity
+        self._inventories = inventories
+        self._watchers: dict[str, list[Callable[[], None]]] = {}
+        self._in_page: dict[str, AgentSession] = {}
+        self._used: dict[str, tuple[AgentSession, int]] = {}
+        self._ended: set[str] = set()
+        spine.on(SessionEnded, self._on_ended)
+
+    def watch(self, session: str, on_end: Callable[[], None]) -> Callable[[], None]:
+        """Call `on_end` once when the session is revoked or expires; returns the way out."""
+        watchers = self._watchers.setdefault(session, [])
+        watchers.append(on_end)
+
+        def leave() -> None:
+            if on_end in watchers:
+                watchers.remove(on_end)
+            if not watchers and self._watchers.get(session) is watchers:
+                del self._watchers[session]
+
+        return leave
+
+    def used(self, session: AgentSession) -> None:
+        """Note that an agent spoke; the badge shows who did lately."""
+        self._used[session.id] = (session, self._clock.now())
+
+    def seen(self, user: str, site: str, since: int) -> list[AgentSession]:
+        """Live sessions of `user` reaching `site` that spoke at or after `since` or hold a stream open."""
+        now = self._clock.now()
+        return [
+            session
+            for session, at in self._used.values()
+            if session.user == user
+            and site in session.sites
+            and session.id not in self._ended
+            and session.is_live(now)
+            and (at >= since or session.id in self._watchers)
+        ]
+
+    async def in_page(self, page: LivePage) -> AgentSession | None:
+        """The session an in-page client of this page acts in; None where its site allows none."""
+        site = self._live.world.configuration.sites.get(page.session.site)
+        if site is None or site.in_page_scope is None:
+            return None
+        known = self._in_page.get(page.id)
+        now = self._clock.now()
+        if known is not None and known.is_live(now):
+            return known
+        session = AgentSession(
+            id=self._ids.name("sess"),
+            agent=IN_PAGE + site.name,
+            user=page.session.user,
+            conversation=page.id,
+            sites=(site.name,),
+            scope=site.in_page_scope,
+            # Nobody holds this secret: the port is the credential.
+            token_hash=hash_of(self._ids.secret()),
+            created_at=now,
+            expires_at=now + 86_400_000,
+            page=page.id,
+        )
+        record = audit.of_admin(
+            AuditEvent.SESSION_ADDED, now, session=session.id, agent=session.agent, user=session.user, by="in-page"
+        )
+
+        def work(tx: Tx) -> After:
+            tx.sessions.add(session)
+            tx.audit.append(record)
+            return After(None)
+
+        await self._spine.run(work)
+        self._in_page[page.id] = session
+        return session
+
+    def page_gone(self, page: str) -> None:
+        """A page session ended, and with it its in-page session."""
+        session = self._in_page.pop(page, None)
+        if session is not None:
+            self._spine.spawn(self._identity.revoke_session(session.id, by="in-page"))
+
+    async def disconnect(self, agent: str, user: str, site: str) -> int:
+        """The person ends every session of `agent` for them on `site`; returns how many."""
+        names = await self._spine.store.run(
+            lambda tx: [
+                s.id
+                for s in tx.sessions.list()
+                if (s.agent, s.user) == (agent, user) and site in s.sites and s.revoked_at is None
+            ]
+        )
+        for name in names:
+            await self._identity.revoke_session(name, by=f"user:{user}")
+        return len(names)
+
+    def _on_ended(self, effect: SessionEnded) -> None:
+        if effect.session in self._ended:
+            return
+        self._ended.add(effect.session)
+        self._inventories.forget(effect.session)
+        for on_end in self._watchers.pop(effect.session, []):
+            on_end()
+        self._spine.spawn(self._end_calls(effect))
+
+    async def _end_calls(self, effect: SessionEnded) -> None:
+        code, message = _ENDS[effect.why]
+        now = self._clock.now()
+
+        def work(tx: Tx) -> After:
+            effects: list[Effect] = []
+            for call in tx.calls.open_of_session(effect.session):
+                if call.state.is_undispatched:
+                    effects += end(tx, call, CallEvent.WITHDRAW, now, code, message)[1]
+            return After(None, tuple(effects))
+
+        await self._spine.run(work)

@@ -1,0 +1,53 @@
+"""How a call is told to whoever asks: the same object on every door (design §11)."""
+
+from typing import Any, Final
+
+import orjson
+
+from gateway.domain.calls import Call, CallState
+from gateway.domain.errors import ErrorCode
+from gateway.runtime.requests import Outcome
+
+_HINT: Final = "not finished; ask again with gateway_call_status and this ref, it waits up to 25 s"
+
+PHASES: Final = {
+    CallState.AWAITING_APPROVAL: "waiting for the person to approve it on the page",
+    CallState.WAITING_ACTIVATION: "waiting for the page to come to the foreground",
+    CallState.READY: "waiting for the page",
+    CallState.DISPATCHED: "running",
+}
+
+
+def pending_of(outcome: Outcome) -> dict[str, Any]:
+    """An accepted call that is not finished."""
+    answer: dict[str, Any] = {"ref": outcome.call.ref, "status": outcome.call.state.value, "pending": True}
+    answer["hint"] = f"{PHASES.get(outcome.call.state, 'accepted')}; {_HINT}"
+    if outcome.replayed:
+        answer["replayed"] = True
+    return answer
+
+
+def answer_of(outcome: Outcome) -> dict[str, Any]:
+    """A finished call: `result` with evidence, or `error`."""
+    call = outcome.call
+    answer: dict[str, Any] = {"ref": call.ref, "status": call.state.value}
+    if call.state is CallState.SUCCEEDED and outcome.result is not None:
+        answer["result"] = orjson.loads(outcome.result.output)
+        if outcome.result.evidence is not None:
+            answer["evidence"] = orjson.loads(outcome.result.evidence)
+    else:
+        answer["error"] = error_of(call)
+    if call.late:
+        answer["late"] = True
+    if outcome.replayed:
+        answer["replayed"] = True
+    return answer
+
+
+def error_of(call: Call) -> dict[str, Any]:
+    """Code, message and whether trying again can help, of a call that did not succeed."""
+    code = call.code or (ErrorCode.RESULT_ERASED if call.state is CallState.SUCCEEDED else ErrorCode.OUTCOME_UNKNOWN)
+    message = call.message or (
+        "it succeeded; the result was erased since" if code is ErrorCode.RESULT_ERASED else "the outcome is unknown"
+    )
+    return {"code": code.wire, "message": message, "retryable": code.retryable}

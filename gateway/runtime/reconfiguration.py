@@ -1,0 +1,68 @@
+"""Swapping the configuration of a running gateway: what was asked or accepted is judged again (design §5)."""
+
+from collections.abc import Callable, Mapping
+
+from capabilities.contract import Descriptor
+from gateway.domain.audit import AuditEvent
+from gateway.domain.calls import CallEvent
+from gateway.domain.configuration import Configuration
+from gateway.runtime import audit
+from gateway.runtime.dispatch import end, re_check
+from gateway.runtime.effects import After, Effect
+from gateway.runtime.pages import CLOSE_ORIGIN, Pages
+from gateway.runtime.ports import Clock, Tx
+from gateway.runtime.spine import Spine
+from gateway.runtime.world import Live, LivePage
+from policy.model import name_matches
+
+
+class Reconfiguration:
+    """One per gateway."""
+
+    def __init__(
+        self,
+        *,
+        spine: Spine,
+        live: Live,
+        clock: Clock,
+        pages: Pages,
+        builtins: Callable[[Configuration], Mapping[str, Descriptor]],
+    ) -> None:
+        self._spine = spine
+        self._live = live
+        self._clock = clock
+        self._pages = pages
+        self._builtins = builtins
+
+    async def apply(self, configuration: Configuration) -> None:
+        """Take `configuration` over; equal decisions keep open calls and approvals, others withdraw them."""
+        self._live.configure(configuration, self._builtins(configuration))
+        now, world = self._clock.now(), self._live.world
+
+        def work(tx: Tx) -> After:
+            effects: list[Effect] = []
+            for call in tx.calls.open_calls():
+                # A page that is not back yet is judged again when it is, at dispatch at the latest.
+                if not call.state.is_undispatched or (call.page is not None and call.page not in world.pages):
+                    continue
+                refusal = re_check(tx, world, call, now)
+                if refusal is not None:
+                    effects += end(tx, call, CallEvent.WITHDRAW, now, refusal.code, refusal.message)[1]
+            record = audit.of_admin(AuditEvent.CONFIGURATION_LOADED, now, configuration=configuration.revision)
+            tx.audit.append(record)
+            return After(None, tuple(effects))
+
+        await self._spine.run(work)
+        for page in world.pages.values():
+            link = self._pages.link(page.id)
+            if link is not None and not _still_welcome(configuration, page):
+                link.close(CLOSE_ORIGIN, "revoked")
+
+
+def _still_welcome(configuration: Configuration, page: LivePage) -> bool:
+    site = configuration.sites.get(page.session.site)
+    return (
+        site is not None
+        and page.session.origin in site.origins
+        and any(name_matches(pattern, page.session.user) for pattern in site.users)
+    )

@@ -1,0 +1,44 @@
+"""Everything a transport may use, wired. Made by bootstrap; holds no logic."""
+
+from dataclasses import dataclass
+
+from gateway.runtime.activity import Activity
+from gateway.runtime.admin import Admin
+from gateway.runtime.agent_sessions import AgentSessions
+from gateway.runtime.approvals import Approvals
+from gateway.runtime.calls import Calls
+from gateway.runtime.context import Contexts
+from gateway.runtime.execution import Execution
+from gateway.runtime.identity import Identity
+from gateway.runtime.inventories import Inventories, ListChanges
+from gateway.runtime.pages import Pages
+from gateway.runtime.ports import Clock, Ids
+from gateway.runtime.reconfiguration import Reconfiguration
+from gateway.runtime.refusals import Refusals
+from gateway.runtime.spine import Spine
+from gateway.runtime.surface import Surface
+from gateway.runtime.world import Live
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """The use cases of one gateway."""
+
+    clock: Clock
+    ids: Ids
+    spine: Spine
+    live: Live
+    identity: Identity
+    refusals: Refusals
+    sessions: AgentSessions
+    inventories: Inventories
+    changes: ListChanges
+    calls: Calls
+    approvals: Approvals
+    execution: Execution
+    pages: Pages
+    contexts: Contexts
+    activity: Activity
+    surface: Surface
+    admin: Admin
+    reconfiguration: Reconfiguration
