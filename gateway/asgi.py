@@ -1,0 +1,73 @@
+"""Serves one gateway: the lock, the database, the listeners, the control socket, and a graceful end."""
+
+import asyncio
+import signal
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from gateway.adapters.configuration_file import load_file
+from gateway.adapters.process_lock import hold_lock
+from gateway.bootstrap import Gateway, build
+from gateway.domain.configuration import Configuration
+from gateway.runtime.admin import Reloader
+from gateway.transports.control import serve_control
+
+FRAME_BYTES = 1_310_720
+"""Largest page frame uvicorn takes (1.25 MiB, design §17); the page door judges smaller bounds itself."""
+
+
+class Server(uvicorn.Server):
+    """Ends long-lived streams before uvicorn waits for them, so that an exit takes no grace period."""
+
+    def __init__(self, config: uvicorn.Config, before_exit: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._before_exit = before_exit
+
+    def handle_exit(self, sig: int, frame: object) -> None:
+        """Signal handler."""
+        self._before_exit()
+        super().handle_exit(sig, frame)  # type: ignore[arg-type] - uvicorn's own type is FrameType | None
+
+
+def server_of(app: ASGIApp, host: str, port: int, before_exit: Callable[[], None]) -> Server:
+    """A uvicorn server with the limits of the page channel."""
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        ws="websockets-sansio",
+        ws_max_size=FRAME_BYTES,
+        ws_per_message_deflate=False,
+        ws_ping_interval=None,
+        timeout_graceful_shutdown=10,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+    )
+    return Server(config, before_exit)
+
+
+async def serve(config: Path, data: Path, *, on_ready: Callable[[Gateway], None] | None = None) -> None:
+    """Run until SIGTERM or SIGINT; SIGHUP reloads the file."""
+    configuration: Configuration = load_file(config)
+    data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    async with AsyncExitStack() as stack:
+        stack.enter_context(hold_lock(data))
+        gateway = await stack.enter_async_context(build(configuration, data))
+        reloader = Reloader(services=gateway.services, path=config, load=load_file)
+        await stack.enter_async_context(serve_control(gateway.services.admin, reloader, data))
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGHUP, lambda: gateway.services.spine.spawn(reloader.reload()))
+        server = server_of(
+            gateway.app, configuration.server.listen_host, configuration.server.listen_port, gateway.stop_streams
+        )
+        if on_ready is not None:
+            on_ready(gateway)
+        await server.serve()

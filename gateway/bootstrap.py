@@ -1,0 +1,223 @@
+"""The composition root: the only module that names concrete adapters and wires the use cases."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
+
+from capabilities.contract import Descriptor, Handler
+from capabilities.registry import BUILTINS, Builtin
+from gateway.adapters.clock import SystemClock
+from gateway.adapters.ids import RandomIds
+from gateway.adapters.sql import open_sqlite
+from gateway.domain.audit import AuditEvent
+from gateway.domain.configuration import Configuration
+from gateway.runtime import audit
+from gateway.runtime.activity import Activity
+from gateway.runtime.admin import Admin
+from gateway.runtime.agent_sessions import AgentSessions
+from gateway.runtime.approvals import Approvals
+from gateway.runtime.audit import Digester
+from gateway.runtime.calls import Calls
+from gateway.runtime.context import Contexts
+from gateway.runtime.execution import Execution
+from gateway.runtime.identity import Identity
+from gateway.runtime.inventories import Inventories, ListChanges
+from gateway.runtime.pages import Pages
+from gateway.runtime.ports import Clock, Ids, Store, Tx
+from gateway.runtime.reconfiguration import Reconfiguration
+from gateway.runtime.recovery import recover
+from gateway.runtime.refusals import Refusals
+from gateway.runtime.services import Services
+from gateway.runtime.spine import Spine
+from gateway.runtime.surface import Surface
+from gateway.runtime.sweeper import Sweeper
+from gateway.runtime.vault import Vault
+from gateway.runtime.world import Live, World
+from gateway.transports import agents_mcp, assets, page_ws, surface_http
+
+DATABASE = "ostiary.sqlite3"
+
+Enabled = Callable[[Configuration], Mapping[str, Descriptor]]
+"""Which built-ins a configuration turns on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gateway:
+    """A running gateway: its use cases and its one ASGI application."""
+
+    services: Services
+    app: ASGIApp
+    mcp: "agents_mcp.McpEndpoint"
+
+    def stop_streams(self) -> None:
+        """End long-lived streams and sockets, so that a graceful exit does not wait for them."""
+        self.mcp.close()
+        self.services.pages.close_all("shutdown")
+
+
+@asynccontextmanager
+async def build(
+    configuration: Configuration,
+    data: Path,
+    *,
+    store: Store | None = None,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+    builtins: Mapping[str, Builtin] = BUILTINS,
+    extensions: "agents_mcp.Extensions | None" = None,
+) -> AsyncIterator[Gateway]:
+    """Wire a gateway over `data` and run it until the block ends. The caller holds the process lock.
+
+    `store`, `clock`, `ids`, `builtins` and `extensions` are for tests and benchmarks.
+    """
+    clock, ids = clock or SystemClock(), ids or RandomIds()
+    async with AsyncExitStack() as stack:
+        if store is None:
+            store = _open(configuration, data)
+            stack.push_async_callback(store.close)
+        limits = configuration.limits
+        await recover(store, clock.now(), grace_ms=limits.page_grace_ms, revision=configuration.revision)
+        key = await _installation_key(store)
+        enabled = _enabled(builtins)
+        services = wire(
+            store, configuration, clock, ids, key, enabled, {name: b.handler for name, b in builtins.items()}
+        )
+        sweeper = Sweeper(
+            spine=services.spine, clock=clock, pages=services.pages, refusals=services.refusals
+        )
+        mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
+        await stack.enter_async_context(mcp.run())
+        await stack.enter_async_context(_background(sweeper))
+        gateway = Gateway(services=services, app=_app(services, mcp), mcp=mcp)
+        try:
+            yield gateway
+        finally:
+            gateway.stop_streams()
+            stopped = audit.of_admin(AuditEvent.GATEWAY_STOPPED, clock.now())
+            await services.spine.drain()
+            await store.run(lambda tx: tx.audit.append(stopped))
+
+
+def _open(configuration: Configuration, data: Path) -> Store:
+    return open_sqlite(
+        data / DATABASE,
+        ledger_cap=configuration.limits.ledger_rows,
+        open_cap=configuration.limits.ledger_open,
+    )
+
+
+@asynccontextmanager
+async def open_offline(configuration: Configuration, data: Path) -> AsyncIterator[Admin]:
+    """Administration while no gateway runs. The caller holds the process lock."""
+    store = _open(configuration, data)
+    try:
+        key = await _installation_key(store)
+        services = wire(store, configuration, SystemClock(), RandomIds(), key, _enabled(BUILTINS), {})
+        yield services.admin
+        await services.spine.drain()
+    finally:
+        await store.close()
+
+
+def _enabled(builtins: Mapping[str, Builtin]) -> Enabled:
+    def enabled(configuration: Configuration) -> Mapping[str, Descriptor]:
+        on = configuration.server.builtins
+        return {name: builtin.descriptor for name, builtin in builtins.items() if name in on}
+
+    return enabled
+
+
+def wire(
+    store: Store,
+    configuration: Configuration,
+    clock: Clock,
+    ids: Ids,
+    key: bytes,
+    enabled: Enabled,
+    handlers: Mapping[str, Handler],
+) -> Services:
+    """Make the use cases over one store."""
+    spine, vault = Spine(store), Vault()
+    live = Live(World(configuration=configuration, builtins=enabled(configuration)))
+    identity = Identity(spine=spine, live=live, clock=clock, ids=ids)
+    inventories = Inventories(spine, live, clock)
+    sessions = AgentSessions(
+        spine=spine, live=live, clock=clock, ids=ids, identity=identity, inventories=inventories
+    )
+    approvals = Approvals(spine=spine, live=live, clock=clock, ids=ids, vault=vault)
+    calls = Calls(
+        spine=spine,
+        live=live,
+        clock=clock,
+        ids=ids,
+        inventories=inventories,
+        approvals=approvals,
+        digester=Digester(key),
+        vault=vault,
+    )
+    pages = Pages(spine=spine, live=live, clock=clock, ids=ids, approvals=approvals, vault=vault)
+    execution = Execution(spine=spine, live=live, clock=clock, handlers=handlers)
+    execution.connect_pages(pages)
+    contexts = Contexts(pages=pages, ids=ids)
+    return Services(
+        clock=clock,
+        ids=ids,
+        spine=spine,
+        live=live,
+        identity=identity,
+        refusals=Refusals(spine, clock),
+        sessions=sessions,
+        inventories=inventories,
+        changes=ListChanges(inventories, live, clock, spine),
+        calls=calls,
+        approvals=approvals,
+        execution=execution,
+        pages=pages,
+        contexts=contexts,
+        activity=Activity(spine=spine, live=live, clock=clock, calls=calls, pages=pages, sessions=sessions),
+        surface=Surface(
+            spine=spine, live=live, clock=clock, calls=calls, inventories=inventories, contexts=contexts
+        ),
+        admin=Admin(spine=spine, live=live, clock=clock, ids=ids, identity=identity),
+        reconfiguration=Reconfiguration(spine=spine, live=live, clock=clock, pages=pages, builtins=enabled),
+    )
+
+
+def _app(services: Services, mcp: "agents_mcp.McpEndpoint") -> Starlette:
+    return Starlette(
+        routes=[
+            mcp.route,
+            *page_ws.routes(services),
+            *surface_http.routes(services),
+            *assets.routes(services),
+        ]
+    )
+
+
+async def _installation_key(store: Store) -> bytes:
+    """The key of argument digests; made once, kept in the store."""
+    fresh = secrets.token_bytes(32)
+
+    def work(tx: Tx) -> bytes:
+        known = tx.installation.get("digest_key")
+        if known is None:
+            tx.installation.put("digest_key", fresh)
+        return known or fresh
+
+    return await store.run(work)
+
+
+@asynccontextmanager
+async def _background(sweeper: Sweeper) -> AsyncIterator[None]:
+    task = asyncio.create_task(sweeper.run())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
