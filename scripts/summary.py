@@ -43,9 +43,7 @@ def folder_lines(report: Path) -> Iterator[str]:
         bad[folder] += any(child.tag in ("failure", "error") for child in case)
         skipped[folder] += any(child.tag == "skipped" for child in case)
     for folder in total:
-        notes = [f"{bad[folder]} FAILED"] * bool(bad[folder]) + [f"{skipped[folder]} skipped"] * bool(
-            skipped[folder]
-        )
+        notes = [f"{bad[folder]} FAILED"] * bool(bad[folder]) + [f"{skipped[folder]} skipped"] * bool(skipped[folder])
         yield f"{folder:<24}{total[folder]:>6} tests   {', '.join(notes)}".rstrip()
 
 

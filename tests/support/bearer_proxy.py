@@ -86,9 +86,7 @@ async def _copy_until_end(reader: asyncio.StreamReader, writer: asyncio.StreamWr
         await _send(writer, block)
 
 
-async def _forward_requests(
-    route: _Route, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
+async def _forward_requests(route: _Route, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Every request of a kept-alive connection: its head rewritten, its body copied."""
     with suppress(asyncio.IncompleteReadError):  # the client hung up
         while True:

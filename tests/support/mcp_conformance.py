@@ -109,16 +109,10 @@ async def run_server_suite(
     script = package_file(PACKAGE, "dist/index.js")
     _empty(out)
     # One scenario by name and the frozen set exclude each other on the command line.
-    what = (
-        ["--requirements", revision]
-        if scenario is None
-        else ["--scenario", scenario, "--spec-version", revision]
-    )
+    what = ["--requirements", revision] if scenario is None else ["--scenario", scenario, "--spec-version", revision]
     arguments = ["server", "--url", url, *what, "--output-dir", str(out)]
     ended = await run_node(script, *arguments, cwd=out, time_limit=time_limit)
-    report = Report(
-        revision, read_results(out, unscored(revision)), ended.exit_code, ended.stdout + ended.stderr
-    )
+    report = Report(revision, read_results(out, unscored(revision)), ended.exit_code, ended.stdout + ended.stderr)
     if not report.scenarios:
         raise RuntimeError(f"the conformance suite gave no result:\n{report.output}")
     return report

@@ -24,9 +24,7 @@ class InspectorAnswer:
     @property
     def result(self) -> Any:
         """The MCP result. Raises: AssertionError with the Inspector's own words if there is none."""
-        assert "result" in self.document, (
-            f"inspector ended with {self.exit_code}: {self.document} {self.notes}"
-        )
+        assert "result" in self.document, f"inspector ended with {self.exit_code}: {self.document} {self.notes}"
         return self.document["result"]
 
 
@@ -68,9 +66,7 @@ async def run_inspector(
     return InspectorAnswer(ended.exit_code, document, notes)
 
 
-async def call_tool(
-    url: str, name: str, arguments: Mapping[str, Any], *, home: Path, **how: Any
-) -> InspectorAnswer:
+async def call_tool(url: str, name: str, arguments: Mapping[str, Any], *, home: Path, **how: Any) -> InspectorAnswer:
     """`tools/call` through the Inspector; `how` as in `run_inspector`."""
     options = ("--tool-name", name, "--tool-args-json", json.dumps(arguments))
     return await run_inspector(url, "tools/call", *options, home=home, **how)

@@ -63,9 +63,7 @@ def test_the_proxy_adds_the_token_to_every_request_of_a_connection_and_names_the
         for head, host in zip(heads, (theirs, b"evil.example"), strict=True):
             assert head[0] == b"POST /mcp HTTP/1.1"
             assert {b"Host: " + host, b"Origin: http://" + host, b"Mcp-Method: x"} <= set(head)
-            assert [line for line in head if line.startswith(b"Authorization")] == [
-                b"Authorization: Bearer tok"
-            ]
+            assert [line for line in head if line.startswith(b"Authorization")] == [b"Authorization: Bearer tok"]
 
     run(conversation())
 
