@@ -1,0 +1,126 @@
+"""The audit trail: one hash chain per stream, extended in the transaction of what it tells.
+
+Records of a unit of work are chained when the unit is done (or reads its own trail), not one by one: an
+audit write is the last thing a unit locks, and a unit that fails costs no hashing.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import CheckConstraint, Table, UniqueConstraint, bindparam, select
+
+from gateway.adapters.sql.connection import Connection, Row
+from gateway.adapters.sql.metadata import BYTES, METADATA, NUMBER, TEXT, counter, key, needed
+from gateway.adapters.sql.statements import Statement, insert_of, one_of, value
+from gateway.domain.audit import GENESIS, AuditRecord, ChainedRecord, Stream, body_of, chain
+
+AUDIT: Final = Table(
+    "audit",
+    METADATA,
+    counter(),
+    needed("stream", TEXT),
+    needed("seq", NUMBER),
+    needed("body", BYTES),
+    needed("hash", BYTES),
+    UniqueConstraint("stream", "seq", name="audit_chain"),
+    sqlite_strict=True,
+)
+_A = AUDIT.c
+AUDIT.append_constraint(CheckConstraint(one_of(_A.stream, Stream), name="audit_stream"))
+
+CHECKPOINTS: Final = Table(
+    "audit_checkpoints",
+    METADATA,
+    key("stream", TEXT),
+    key("seq", NUMBER),
+    needed("hash", BYTES),
+    needed("at", NUMBER),
+    sqlite_strict=True,
+    sqlite_with_rowid=False,
+)
+
+_RECORD = select(_A.stream, _A.seq, _A.body, _A.hash)
+_LIMIT = bindparam("limit", type_=NUMBER)
+
+_APPEND: Final = Statement(insert_of(AUDIT, without=["number"]), "stream", "seq", "body", "hash")
+_HEAD: Final = Statement(
+    select(_A.seq, _A.hash).where(_A.stream == value(_A.stream)).order_by(_A.seq.desc()).limit(1), "stream"
+)
+_READ: Final = Statement(
+    _RECORD.where(_A.stream == value(_A.stream), _A.seq > value(_A.seq, "after")).order_by(_A.seq).limit(_LIMIT),
+    "stream",
+    "after",
+    "limit",
+)
+_TAIL: Final = Statement(_RECORD.order_by(_A.number.desc()).limit(_LIMIT), "limit")
+_TAIL_OF_STREAM: Final = Statement(
+    _RECORD.where(_A.stream == value(_A.stream)).order_by(_A.seq.desc()).limit(_LIMIT), "stream", "limit"
+)
+
+Head = tuple[int, bytes]
+
+
+class SqlAudit:
+    """`Audit` on one connection, with the head of every stream in memory.
+
+    The store calls `begin` before a unit, `flush` when it is done, `rollback` when it failed, and `forget`
+    when a whole transaction was lost.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._pending: list[AuditRecord] = []
+        self._heads: dict[Stream, Head] = {}
+        self._heads_before: dict[Stream, Head] = {}
+
+    def append(self, record: AuditRecord) -> None:
+        self._pending.append(record)
+
+    def read(self, stream: Stream, *, after: int, limit: int) -> Sequence[ChainedRecord]:
+        self.flush()
+        return [_record_of(row) for row in self._connection.fetch_all(_READ, (stream.value, after, limit))]
+
+    def tail(self, *, limit: int, stream: Stream | None = None) -> Sequence[ChainedRecord]:
+        self.flush()
+        if stream is None:
+            rows = self._connection.fetch_all(_TAIL, (limit,))
+        else:
+            rows = self._connection.fetch_all(_TAIL_OF_STREAM, (stream.value, limit))
+        return [_record_of(row) for row in reversed(rows)]
+
+    def begin(self) -> None:
+        self._heads_before = self._heads.copy()
+
+    def flush(self) -> None:
+        """Chain and write what was appended."""
+        if not self._pending:
+            return
+        rows: list[tuple[str, int, bytes, bytes]] = []
+        for record in self._pending:
+            seq, previous = self._head_of(record.stream)
+            body = body_of(record, seq + 1)
+            head = (seq + 1, chain(previous, body))
+            self._heads[record.stream] = head
+            rows.append((record.stream.value, head[0], body, head[1]))
+        self._pending.clear()
+        self._connection.execute_many(_APPEND, rows)
+
+    def rollback(self) -> None:
+        self._pending.clear()
+        self._heads = self._heads_before
+
+    def forget(self) -> None:
+        self._pending.clear()
+        self._heads, self._heads_before = {}, {}
+
+    def _head_of(self, stream: Stream) -> Head:
+        head = self._heads.get(stream)
+        if head is not None:
+            return head
+        row = self._connection.fetch_one(_HEAD, (stream.value,))
+        return (0, GENESIS) if row is None else (row[0], row[1])
+
+
+def _record_of(row: Row) -> ChainedRecord:
+    stream, seq, body, digest = row
+    return ChainedRecord(stream=Stream(stream), seq=seq, body=body, hash=digest)

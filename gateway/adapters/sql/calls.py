@@ -1,0 +1,292 @@
+"""The ledger as a repository: `Calls` over the tables of `ledger`."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from sqlalchemy import bindparam, delete, func, insert, select, update
+
+from gateway.adapters.sql.connection import Connection, Values
+from gateway.adapters.sql.ledger import (
+    CALLS,
+    CHANGING,
+    INPUTS,
+    IS_AGENT_TOOL,
+    IS_OPEN,
+    NAMING,
+    QUOTA,
+    RECEIPTS,
+    RESULTS,
+    call_of,
+    changing_values,
+    naming_values,
+)
+from gateway.adapters.sql.metadata import NUMBER, TEXT
+from gateway.adapters.sql.statements import Statement, insert_of, one_of, value
+from gateway.domain.calls import OPEN, Call, CallState, Entry, Receipt, Result
+from gateway.runtime.ports import DuplicateKey, LedgerFull, StaleState
+
+_C = CALLS.c
+_NUMBER = select(_C.number).where(_C.ref == value(_C.ref)).scalar_subquery()
+_LIMIT = bindparam("limit", type_=NUMBER)
+
+_ADD: Final = Statement(
+    insert_of(CALLS, without=["number"])
+    .on_conflict_do_nothing(index_elements=["agent", "user", "entry", "call_id"])
+    .returning(_C.number),
+    *NAMING,
+    *CHANGING,
+)
+_SAVE: Final = Statement(
+    update(CALLS)
+    .values({name: value(_C[name], f"new_{name}") for name in CHANGING})
+    .where(_C.ref == value(_C.ref), _C.state == value(_C.state, "was"))
+    .returning(_C.number),
+    *(f"new_{name}" for name in CHANGING),
+    "ref",
+    "was",
+)
+_FIND: Final = Statement(select(CALLS).where(_C.ref == value(_C.ref)), "ref")
+_FIND_BY_KEY: Final = Statement(
+    select(CALLS).where(
+        _C.agent == value(_C.agent),
+        _C.user == value(_C.user),
+        _C.entry == value(_C.entry),
+        _C.call_id == value(_C.call_id),
+    ),
+    "agent",
+    "user",
+    "entry",
+    "call_id",
+)
+_FIND_EQUAL: Final = Statement(
+    select(CALLS)
+    .where(
+        IS_AGENT_TOOL,
+        _C.session == value(_C.session),
+        _C.request_fingerprint == value(_C.request_fingerprint),
+        _C.capability == value(_C.capability),
+        one_of(_C.state, OPEN | {CallState.UNKNOWN})
+        | ((_C.ended_at >= value(_C.ended_at, "ended_after")) & (_C.taken == 0)),
+    )
+    .order_by(_C.number.desc())
+    .limit(1),
+    "session",
+    "request_fingerprint",
+    "capability",
+    "ended_after",
+)
+_DUE: Final = Statement(
+    select(CALLS).where(_C.due_at <= value(_C.due_at, "now")).order_by(_C.due_at, _C.number).limit(_LIMIT),
+    "now",
+    "limit",
+)
+_NEXT_DUE: Final = Statement(select(_C.due_at).where(_C.due_at.is_not(None)).order_by(_C.due_at).limit(1))
+_OPEN: Final = Statement(select(CALLS).where(IS_OPEN).order_by(_C.number))
+_OPEN_ON_PAGE: Final = Statement(select(CALLS).where(IS_OPEN, _C.page == value(_C.page)).order_by(_C.number), "page")
+_OPEN_OF_SESSION: Final = Statement(
+    select(CALLS).where(IS_OPEN, _C.session == value(_C.session)).order_by(_C.number), "session"
+)
+_NEWEST = select(CALLS).order_by(_C.number.desc()).limit(_LIMIT)
+_RECENT: Final = Statement(_NEWEST, "limit")
+_RECENT_OF_SESSION: Final = Statement(_NEWEST.where(_C.session == value(_C.session)), "session", "limit")
+_RECENT_OF_USER: Final = Statement(_NEWEST.where(_C.user == value(_C.user)), "user", "limit")
+_RECENT_OF_BOTH: Final = Statement(
+    _NEWEST.where(_C.session == value(_C.session), _C.user == value(_C.user)),
+    "session",
+    "user",
+    "limit",
+)
+_MARK_TAKEN: Final = Statement(update(CALLS).values(taken=1).where(_C.ref == value(_C.ref)), "ref")
+
+_ADD_INPUT: Final = Statement(insert_of(INPUTS), "call", "arguments")
+_INPUT: Final = Statement(select(INPUTS.c.arguments).where(INPUTS.c.call == _NUMBER), "ref")
+_ERASE_INPUT: Final = Statement(delete(INPUTS).where(INPUTS.c.call == value(INPUTS.c.call)), "call")
+
+_R = RECEIPTS.c
+_LAST_SEQ = select(func.coalesce(func.max(_R.seq), 0)).where(_R.call == _C.number).scalar_subquery()
+_ADD_RECEIPT: Final = Statement(
+    insert(RECEIPTS)
+    .from_select(
+        ["call", "seq", "status", "reason", "at"],
+        select(
+            _C.number,
+            _LAST_SEQ + 1,
+            bindparam("status", type_=TEXT),
+            bindparam("reason", type_=TEXT),
+            bindparam("at", type_=NUMBER),
+        ).where(_C.ref == value(_C.ref)),
+    )
+    .returning(_R.seq),
+    "status",
+    "reason",
+    "at",
+    "ref",
+)
+_RECEIPTS: Final = Statement(
+    select(_R.seq, _R.status, _R.reason, _R.at).where(_R.call == _NUMBER).order_by(_R.seq), "ref"
+)
+
+_PUT_RESULT: Final = Statement(
+    insert(RESULTS).from_select(
+        ["call", "output", "evidence", "at", "erase_at"],
+        select(
+            _C.number,
+            bindparam("output", type_=TEXT),
+            bindparam("evidence", type_=TEXT),
+            bindparam("at", type_=NUMBER),
+            bindparam("erase_at", type_=NUMBER),
+        ).where(_C.ref == value(_C.ref)),
+    ),
+    "output",
+    "evidence",
+    "at",
+    "erase_at",
+    "ref",
+)
+_S = RESULTS.c
+_RESULT: Final = Statement(select(_S.output, _S.evidence, _S.at, _S.erase_at).where(_S.call == _NUMBER), "ref")
+_HASTEN: Final = Statement(
+    update(RESULTS)
+    .values(erase_at=value(_S.erase_at))
+    .where(_S.call == _NUMBER, _S.erase_at > value(_S.erase_at, "later_than")),
+    "erase_at",
+    "ref",
+    "later_than",
+)
+_ERASE_RESULTS: Final = Statement(delete(RESULTS).where(_S.erase_at <= value(_S.erase_at, "now")), "now")
+
+_Q = QUOTA.c
+_TAKE_PLACE: Final = Statement(
+    update(QUOTA)
+    .values(used=_Q.used + 1, open=_Q.open + value(_Q.open, "opened"))
+    .where(
+        _Q.used < value(_Q.used, "ledger_cap"),
+        _Q.open <= value(_Q.open, "open_cap") - value(_Q.open, "opening"),
+    ),
+    "opened",
+    "ledger_cap",
+    "open_cap",
+    "opening",
+)
+_GIVE_PLACE_BACK: Final = Statement(
+    update(QUOTA).values(used=_Q.used - 1, open=_Q.open - value(_Q.open, "opened")), "opened"
+)
+_CLOSE_ONE: Final = Statement(update(QUOTA).values(open=_Q.open - 1))
+_REOPEN_ONE: Final = Statement(update(QUOTA).values(open=_Q.open + 1))
+_USAGE: Final = Statement(select(_Q.used, _Q.open))
+
+
+class SqlCalls:
+    """`Calls` on one connection. Locks go quota first, then the call (PostgreSQL needs one order)."""
+
+    def __init__(self, connection: Connection, *, ledger_cap: int, open_cap: int) -> None:
+        self._connection = connection
+        self._ledger_cap = ledger_cap
+        self._open_cap = open_cap
+
+    def add(self, call: Call, arguments: str | None) -> None:
+        opened = int(call.state in OPEN)
+        places = (opened, self._ledger_cap, self._open_cap, opened)
+        if not self._connection.execute(_TAKE_PLACE, places):
+            raise LedgerFull("the ledger, or its share of open calls, is full")
+        row = self._connection.fetch_one(_ADD, (*naming_values(call), *changing_values(call)))
+        if row is None:
+            self._connection.execute(_GIVE_PLACE_BACK, (opened,))
+            raise DuplicateKey(f"call_id `{call.call_id}` is taken")
+        if arguments is not None:
+            self._connection.execute(_ADD_INPUT, (row[0], arguments))
+
+    def save(self, call: Call, *, was: CallState) -> None:
+        row = self._connection.fetch_one(_SAVE, (*changing_values(call), call.ref, was.value))
+        if row is None:
+            raise StaleState(f"call `{call.ref}` is not `{was}`")
+        if was in OPEN and call.state not in OPEN:
+            self._connection.execute(_CLOSE_ONE)
+        elif call.state in OPEN and was not in OPEN:
+            self._connection.execute(_REOPEN_ONE)
+        if call.state.is_terminal:
+            self._connection.execute(_ERASE_INPUT, row)
+
+    def find(self, ref: str) -> Call | None:
+        return self._one(_FIND, (ref,))
+
+    def find_by_key(self, agent: str, user: str, entry: Entry, call_id: str) -> Call | None:
+        return self._one(_FIND_BY_KEY, (agent, user, entry.value, call_id))
+
+    def find_equal(self, session: str, capability: str, request_fingerprint: str, *, ended_after: int) -> Call | None:
+        return self._one(_FIND_EQUAL, (session, request_fingerprint, capability, ended_after))
+
+    def input_of(self, ref: str) -> str | None:
+        row = self._connection.fetch_one(_INPUT, (ref,))
+        return None if row is None else row[0]
+
+    def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> int:
+        row = self._connection.fetch_one(_ADD_RECEIPT, (status, reason, at, ref))
+        if row is None:
+            raise LookupError(f"no call `{ref}`")
+        seq: int = row[0]
+        return seq
+
+    def receipts_of(self, ref: str) -> Sequence[Receipt]:
+        rows = self._connection.fetch_all(_RECEIPTS, (ref,))
+        return [Receipt(seq=seq, status=status, reason=reason, at=at) for seq, status, reason, at in rows]
+
+    def put_result(self, ref: str, result: Result) -> None:
+        values = (result.output, result.evidence, result.at, result.erase_at, ref)
+        if not self._connection.execute(_PUT_RESULT, values):
+            raise LookupError(f"no call `{ref}`")
+
+    def result_of(self, ref: str) -> Result | None:
+        row = self._connection.fetch_one(_RESULT, (ref,))
+        if row is None:
+            return None
+        output, evidence, at, erase_at = row
+        return Result(output=output, evidence=evidence, at=at, erase_at=erase_at)
+
+    def mark_taken(self, refs: Iterable[str], *, erase_at: int) -> None:
+        for ref in refs:
+            self._connection.execute(_MARK_TAKEN, (ref,))
+            self._connection.execute(_HASTEN, (erase_at, ref, erase_at))
+
+    def erase_results(self, now: int) -> int:
+        return self._connection.execute(_ERASE_RESULTS, (now,))
+
+    def due(self, now: int, limit: int) -> Sequence[Call]:
+        return self._many(_DUE, (now, limit))
+
+    def next_due(self) -> int | None:
+        row = self._connection.fetch_one(_NEXT_DUE)
+        return None if row is None else row[0]
+
+    def open_calls(self) -> Sequence[Call]:
+        return self._many(_OPEN)
+
+    def open_on_page(self, page: str) -> Sequence[Call]:
+        return self._many(_OPEN_ON_PAGE, (page,))
+
+    def open_of_session(self, session: str) -> Sequence[Call]:
+        return self._many(_OPEN_OF_SESSION, (session,))
+
+    def recent(self, *, limit: int, session: str | None = None, user: str | None = None) -> Sequence[Call]:
+        match session, user:
+            case None, None:
+                return self._many(_RECENT, (limit,))
+            case _, None:
+                return self._many(_RECENT_OF_SESSION, (session, limit))
+            case None, _:
+                return self._many(_RECENT_OF_USER, (user, limit))
+            case _:
+                return self._many(_RECENT_OF_BOTH, (session, user, limit))
+
+    def usage(self) -> tuple[int, int]:
+        row = self._connection.fetch_one(_USAGE)
+        assert row is not None, "the first migration writes the row"
+        used, still_open = row
+        return used, still_open
+
+    def _one(self, statement: Statement, values: Values) -> Call | None:
+        row = self._connection.fetch_one(statement, values)
+        return None if row is None else call_of(row)
+
+    def _many(self, statement: Statement, values: Values = ()) -> Sequence[Call]:
+        return [call_of(row) for row in self._connection.fetch_all(statement, values)]

@@ -1,0 +1,127 @@
+"""Page sessions: the standing of each tab."""
+
+from typing import Final
+
+from sqlalchemy import Index, select
+from sqlmodel import Field
+
+from gateway.adapters.sql.connection import Connection, Row, Values
+from gateway.adapters.sql.metadata import BYTES, NUMBER, TEXT, Model, table_of
+from gateway.adapters.sql.statements import (
+    Statement,
+    insert_of,
+    names_of,
+    names_of_replace,
+    replace_of,
+    value,
+)
+from gateway.adapters.sql.texts import list_of_text, text_of_list
+from gateway.domain.pages import PageSession
+
+
+class PageSessionRow(Model, table=True):
+    __tablename__ = "page_sessions"  # pyright: ignore[reportAssignmentType] -- declared as a function
+
+    id: str = Field(primary_key=True, sa_type=TEXT)
+    site: str = Field(sa_type=TEXT)
+    user: str = Field(sa_type=TEXT)
+    origin: str = Field(sa_type=TEXT)
+    resume_hash: bytes = Field(sa_type=BYTES)
+    document: str = Field(sa_type=TEXT)
+    epoch: int = Field(sa_type=NUMBER)
+    capabilities: str = Field(sa_type=TEXT)
+    created_at: int = Field(sa_type=NUMBER)
+    seen_at: int = Field(sa_type=NUMBER)
+    standing_until: int = Field(sa_type=NUMBER)
+    pinned_at: int | None = Field(sa_type=NUMBER)
+    ended_at: int | None = Field(sa_type=NUMBER)
+
+
+PAGES: Final = table_of(PageSessionRow)
+_P = PAGES.c
+_IS_PINNED = _P.pinned_at.is_not(None)
+Index("page_sessions_pinned", _P.user, _P.site, sqlite_where=_IS_PINNED, postgresql_where=_IS_PINNED)
+
+_ADD: Final = Statement(insert_of(PAGES), *names_of(PAGES))
+_SAVE: Final = Statement(replace_of(PAGES, "id"), *names_of_replace(PAGES, "id"))
+_FIND: Final = Statement(select(PAGES).where(_P.id == value(_P.id)), "id")
+_PINNED: Final = Statement(
+    select(PAGES)
+    .where(_IS_PINNED, _P.ended_at.is_(None), _P.user == value(_P.user), _P.site == value(_P.site))
+    .order_by(_P.pinned_at.desc(), _P.id.desc())
+    .limit(1),
+    "user",
+    "site",
+)
+
+
+class SqlPageSessions:
+    """`PageSessions` on one connection. An ended page is pinned no more, whatever its row says."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, page: PageSession) -> None:
+        self._connection.execute(_ADD, (page.id, *_values(page)))
+
+    def find(self, page: str) -> PageSession | None:
+        row = self._connection.fetch_one(_FIND, (page,))
+        return None if row is None else _page_of(row)
+
+    def save(self, page: PageSession) -> None:
+        if not self._connection.execute(_SAVE, (*_values(page), page.id)):
+            raise LookupError(f"no page session `{page.id}`")
+
+    def pinned(self, user: str, site: str) -> PageSession | None:
+        row = self._connection.fetch_one(_PINNED, (user, site))
+        return None if row is None else _page_of(row)
+
+
+def _values(page: PageSession) -> Values:
+    return (
+        page.site,
+        page.user,
+        page.origin,
+        page.resume_hash,
+        page.document,
+        page.epoch,
+        text_of_list(page.capabilities),
+        page.created_at,
+        page.seen_at,
+        page.standing_until,
+        page.pinned_at,
+        page.ended_at,
+    )
+
+
+def _page_of(row: Row) -> PageSession:
+    (
+        name,
+        site,
+        user,
+        origin,
+        resume_hash,
+        document,
+        epoch,
+        capabilities,
+        created_at,
+        seen_at,
+        standing_until,
+        pinned_at,
+        ended_at,
+    ) = row
+    return PageSession(
+        id=name,
+        site=site,
+        user=user,
+        origin=origin,
+        resume_hash=resume_hash,
+        document=document,
+        epoch=epoch,
+        capabilities=list_of_text(capabilities),
+        created_at=created_at,
+        seen_at=seen_at,
+        standing_until=standing_until,
+        pinned_at=pinned_at,
+        ended_at=ended_at,
+    )

@@ -1,0 +1,31 @@
+"""One unit of work: all repositories over one connection. Importing it completes `METADATA`."""
+
+from gateway.adapters.sql.agent_sessions import SqlAgentSessions
+from gateway.adapters.sql.approvals import SqlApprovals
+from gateway.adapters.sql.audit import SqlAudit
+from gateway.adapters.sql.baselines import SqlBaselines
+from gateway.adapters.sql.calls import SqlCalls
+from gateway.adapters.sql.connection import Connection
+from gateway.adapters.sql.denials import SqlDenials
+from gateway.adapters.sql.installation import SqlInstallation
+from gateway.adapters.sql.nonces import SqlNonces
+from gateway.adapters.sql.pages import SqlPageSessions
+from gateway.adapters.sql.site_keys import SqlSiteKeys
+from gateway.adapters.sql.tickets import SqlTickets
+
+
+class UnitOfWork:
+    """`Tx` over one connection; the store begins and ends it."""
+
+    def __init__(self, connection: Connection, *, ledger_cap: int, open_cap: int) -> None:
+        self.calls = SqlCalls(connection, ledger_cap=ledger_cap, open_cap=open_cap)
+        self.approvals = SqlApprovals(connection)
+        self.sessions = SqlAgentSessions(connection)
+        self.keys = SqlSiteKeys(connection)
+        self.tickets = SqlTickets(connection)
+        self.pages = SqlPageSessions(connection)
+        self.audit = SqlAudit(connection)
+        self.nonces = SqlNonces(connection)
+        self.baselines = SqlBaselines(connection)
+        self.denials = SqlDenials(connection)
+        self.installation = SqlInstallation(connection)
