@@ -1,0 +1,54 @@
+/** The public shape of the host. */
+
+import type { ActivityFrame, Rejected } from '../protocol/frames.js';
+import type { Capability, ContextSource } from '../core/index.js';
+import type { Socket } from '../channel/channel.js';
+import type { Status } from '../channel/status.js';
+import type { Messages } from '../ui/messages.js';
+
+export interface SurfaceHostOptions {
+  /** Where the gateway is, for example `https://gateway.example`. */
+  readonly gateway: string;
+  /** The site's id in the gateway's configuration. */
+  readonly site: string;
+  /** Asks the site's own backend for a fresh ticket; called for each connection. */
+  readonly getTicket: () => Promise<string>;
+  /** `en` and `zh` are built in; by default the document's language decides. */
+  readonly lang?: string;
+  /** Replaces single words of the host; never the page's or an agent's. */
+  readonly messages?: Partial<Messages>;
+  /** `false` hides the badge unless something waits for the person. */
+  readonly badge?: boolean;
+  /** A name for this page in the badge. */
+  readonly label?: string;
+}
+
+/** What only tests hand in. */
+export interface HostPorts {
+  readonly shadow?: ShadowRootMode;
+  readonly openSocket?: (url: string) => Socket;
+}
+
+export interface HostEvents {
+  readonly status: Status;
+  /** Declarations the gateway did not take; the others are unaffected. */
+  readonly rejected: readonly Rejected[];
+  /** The gateway refused a frame of this page, or one could not be sent. */
+  readonly error: { readonly code: string; readonly message?: string };
+  readonly activity: ActivityFrame;
+}
+
+export interface SurfaceHost {
+  /**
+   * Offers one business action. The newest registration of an id answers;
+   * disposing an older one changes nothing.
+   */
+  register<Input = unknown, Output = unknown>(capability: Capability<Input, Output>, options?: { readonly signal?: AbortSignal }): () => void;
+  /** The records agents may read, or how to get them. */
+  setContext(context: ContextSource): void;
+  /** A line for an in-page client; throws unless the gateway allows one on this site. */
+  openSurface(): MessagePort;
+  readonly status: Status;
+  on<E extends keyof HostEvents>(event: E, listener: (detail: HostEvents[E]) => void): () => void;
+  close(): void;
+}
