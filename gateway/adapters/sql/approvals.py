@@ -3,12 +3,20 @@
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Table, UniqueConstraint, select, update
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Table, UniqueConstraint, select
 
 from gateway.adapters.sql.connection import Connection, Row, Values
 from gateway.adapters.sql.ledger import CALLS
 from gateway.adapters.sql.metadata import METADATA, NUMBER, TEXT, counter, key, needed, optional
-from gateway.adapters.sql.statements import Statement, insert_of, names_of, one_of, value
+from gateway.adapters.sql.statements import (
+    Statement,
+    insert_of,
+    names_of,
+    names_of_replace,
+    one_of,
+    replace_of,
+    value,
+)
 from gateway.domain.approvals import Approval, ApprovalState
 from gateway.runtime.ports import StaleState
 
@@ -19,14 +27,14 @@ APPROVALS: Final = Table(
     needed("id", TEXT),
     needed("call", TEXT, ForeignKey(CALLS.c.ref)),
     needed("nonce", TEXT),
+    needed("payload", TEXT),
     needed("digest", TEXT),
     needed("page", TEXT),
     needed("epoch", NUMBER),
     needed("user", TEXT),
-    needed("opened_at", NUMBER),
-    needed("payload", TEXT),
     needed("decision", TEXT),
     needed("state", TEXT),
+    needed("opened_at", NUMBER),
     needed("expires_at", NUMBER),
     optional("decided_at", NUMBER),
     optional("use_by", NUMBER),
@@ -49,19 +57,14 @@ APPROVED: Final = Table(
     sqlite_with_rowid=False,
 )
 
-_CHANGING: Final = ("payload", "decision", "state", "expires_at", "decided_at", "use_by")
-
 _ADD: Final = Statement(insert_of(APPROVALS, without=["number"]), *names_of(APPROVALS, without=["number"]))
 _FIND: Final = Statement(select(APPROVALS).where(_A.id == value(_A.id)), "id")
 _FIND_OF_CALL: Final = Statement(
     select(APPROVALS).where(_A.call == value(_A.call)).order_by(_A.number.desc()).limit(1), "call"
 )
 _SAVE: Final = Statement(
-    update(APPROVALS)
-    .values({name: value(_A[name], f"new_{name}") for name in _CHANGING})
-    .where(_A.id == value(_A.id), _A.state == value(_A.state, "was")),
-    *(f"new_{name}" for name in _CHANGING),
-    "id",
+    replace_of(APPROVALS, "id", without=["number"]).where(_A.state == value(_A.state, "was")),
+    *names_of_replace(APPROVALS, "id", without=["number"]),
     "was",
 )
 _OPEN_ON_PAGE: Final = Statement(
@@ -89,17 +92,7 @@ class SqlApprovals:
         self._connection = connection
 
     def add(self, approval: Approval) -> None:
-        naming = (
-            approval.id,
-            approval.call,
-            approval.nonce,
-            approval.digest,
-            approval.page,
-            approval.epoch,
-            approval.user,
-            approval.opened_at,
-        )
-        self._connection.execute(_ADD, (*naming, *_changing_values(approval)))
+        self._connection.execute(_ADD, (approval.id, *_values(approval)))
 
     def find(self, approval: str) -> Approval | None:
         row = self._connection.fetch_one(_FIND, (approval,))
@@ -110,7 +103,7 @@ class SqlApprovals:
         return None if row is None else _approval_of(row)
 
     def save(self, approval: Approval, *, was: ApprovalState) -> None:
-        if not self._connection.execute(_SAVE, (*_changing_values(approval), approval.id, was.value)):
+        if not self._connection.execute(_SAVE, (*_values(approval), approval.id, was.value)):
             raise StaleState(f"approval `{approval.id}` is not `{was}`")
 
     def open_on_page(self, page: str) -> Sequence[Approval]:
@@ -124,11 +117,18 @@ class SqlApprovals:
         self._connection.execute(_NOTE_APPROVED, (user, capability, fingerprint))
 
 
-def _changing_values(approval: Approval) -> Values:
+def _values(approval: Approval) -> Values:
     return (
+        approval.call,
+        approval.nonce,
         approval.payload,
+        approval.digest,
+        approval.page,
+        approval.epoch,
+        approval.user,
         approval.decision,
         approval.state.value,
+        approval.opened_at,
         approval.expires_at,
         approval.decided_at,
         approval.use_by,
@@ -141,14 +141,14 @@ def _approval_of(row: Row) -> Approval:
         name,
         call,
         nonce,
+        payload,
         digest,
         page,
         epoch,
         user,
-        opened_at,
-        payload,
         decision,
         state,
+        opened_at,
         expires_at,
         decided_at,
         use_by,

@@ -30,9 +30,7 @@ _NUMBER = select(_C.number).where(_C.ref == value(_C.ref)).scalar_subquery()
 _LIMIT = bindparam("limit", type_=NUMBER)
 
 _ADD: Final = Statement(
-    insert_of(CALLS, without=["number"])
-    .on_conflict_do_nothing(index_elements=["agent", "user", "entry", "call_id"])
-    .returning(_C.number),
+    insert_of(CALLS, without=["number"]).on_conflict_do_nothing().returning(_C.number),
     *NAMING,
     *CHANGING,
 )

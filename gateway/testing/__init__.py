@@ -1,0 +1,10 @@
+"""Fakes of the runtime's ports for tests: a store in memory, a clock that is advanced, names in sequence.
+
+They pass the same contract suites as the real adapters (`tests/contract`).
+"""
+
+from gateway.testing.clock import FakeClock
+from gateway.testing.ids import SequentialIds
+from gateway.testing.store import MemoryStore
+
+__all__ = ["FakeClock", "MemoryStore", "SequentialIds"]

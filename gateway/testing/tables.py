@@ -1,0 +1,38 @@
+"""All a store in memory holds: dictionaries of frozen things, so that a shallow copy is a snapshot."""
+
+from dataclasses import dataclass, field, fields
+
+from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.approvals import Approval
+from gateway.domain.audit import ChainedRecord, Stream
+from gateway.domain.calls import Call, Receipt, Result
+from gateway.domain.denials import Denial
+from gateway.domain.inventory import Baseline
+from gateway.domain.pages import PageSession
+from gateway.domain.sites import SiteKey, Ticket
+
+
+@dataclass(slots=True)
+class Tables:
+    """Keyed like the rows of the SQL store; a dictionary keeps the order of insertion."""
+
+    calls: dict[str, Call] = field(default_factory=dict[str, Call])
+    inputs: dict[str, str] = field(default_factory=dict[str, str])
+    receipts: dict[str, tuple[Receipt, ...]] = field(default_factory=dict[str, tuple[Receipt, ...]])
+    results: dict[str, Result] = field(default_factory=dict[str, Result])
+    approvals: dict[str, Approval] = field(default_factory=dict[str, Approval])
+    approved: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    sessions: dict[str, AgentSession] = field(default_factory=dict[str, AgentSession])
+    keys: dict[str, SiteKey] = field(default_factory=dict[str, SiteKey])
+    tickets: dict[bytes, Ticket] = field(default_factory=dict[bytes, Ticket])
+    pages: dict[str, PageSession] = field(default_factory=dict[str, PageSession])
+    audit: dict[tuple[Stream, int], ChainedRecord] = field(default_factory=dict[tuple[Stream, int], ChainedRecord])
+    heads: dict[Stream, ChainedRecord] = field(default_factory=dict[Stream, ChainedRecord])
+    nonces: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict[tuple[str, str], tuple[str, int]])
+    baselines: dict[str, Baseline] = field(default_factory=dict[str, Baseline])
+    denials: dict[tuple[str, str, str], Denial] = field(default_factory=dict[tuple[str, str, str], Denial])
+    installation: dict[str, bytes] = field(default_factory=dict[str, bytes])
+
+    def copy(self) -> "Tables":
+        """A snapshot that the original's future does not touch."""
+        return Tables(**{table.name: dict(getattr(self, table.name)) for table in fields(self)})
