@@ -8,27 +8,38 @@ Finding out *where* text is wrong is slow and happens only once it is known to b
 """
 
 import json
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple
 
 import orjson
+
+from capabilities.json_values import (
+    POINTER_MAX,
+    SAFE_INTEGER_MAX,
+    UnsafeNumber,
+    find_leaf,
+    find_unsafe_number,
+    is_deeper_than,
+    is_unsafe_integer,
+)
+
+__all__ = [
+    "MAX_DEPTH",
+    "POINTER_MAX",
+    "SAFE_INTEGER_MAX",
+    "BadJson",
+    "BadJsonCode",
+    "UnsafeNumber",
+    "dumps",
+    "find_unsafe_number",
+    "is_deeper_than",
+    "parse",
+]
 
 BadJsonCode = Literal["bad_json", "unsafe_integer", "too_deep", "body_too_large"]
 
 MAX_DEPTH: Final = 64
 """Deepest array or object unless the caller says otherwise. The root is depth 0 (seed 003): `[[]]` is 1."""
-
-SAFE_INTEGER_MAX: Final = 2**53 - 1
-"""The largest integer both languages tell apart from its neighbours (RFC 8785 §3.2.2.3, RFC 7493 §2.2)."""
-
-POINTER_MAX: Final = 256
-"""Characters of a pointer in a message (rules A4)."""
-
-_EXPONENT_FROM: Final = 1e21
-"""From here on canonical JSON writes a number with an exponent; below, a whole one is written as integer."""
 
 _NATIVE_DIGITS: Final = 20
 """No integer of more digits fits 64 bits; the native reader turns it into a float."""
@@ -55,14 +66,6 @@ class BadJson(ValueError):
         self.code: Final = code
         self.pointer: Final = pointer
         self.reason: Final = reason
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnsafeNumber:
-    """Where a number stands that JavaScript would change, and why."""
-
-    pointer: str
-    reason: Literal["unsafe_integer", "non_finite_number"]
 
 
 def parse(
@@ -101,32 +104,6 @@ def parse(
     if far:
         _judge_far_numbers(value, far, data, big_integers=big_integers)
     return value
-
-
-def find_unsafe_number(value: Any) -> UnsafeNumber | None:
-    """Find the first number of a JSON value that does not survive the way to JavaScript and back.
-
-    The value must be a tree: parsed text, or an object known to hold no cycle (`is_deeper_than`).
-    """
-    found = _find(value, _is_unsafe_number)
-    if found is None:
-        return None
-    return UnsafeNumber(
-        pointer=found.pointer,
-        reason="unsafe_integer" if _is_unsafe_integer(found.leaf) else "non_finite_number",
-    )
-
-
-def is_deeper_than(value: Any, max_depth: int) -> bool:
-    """Whether an array or object lies deeper than `max_depth`, the root being 0. Ends for cyclic objects too."""
-    level: list[Any] = [value]
-    for _ in range(max_depth + 1):
-        # Once per object: without it, lists that share their items would double at each level.
-        containers: dict[int, Any] = {id(item): item for item in level if _is_container(item)}
-        level = [child for container in containers.values() for _, child in _members(container)]
-        if not level:
-            return False
-    return any(map(_is_container, level))
 
 
 def dumps(value: Any) -> bytes:
@@ -194,23 +171,13 @@ def _without_strings(data: bytes) -> bytes:
 
 def _judge_far_numbers(value: Any, far: list[int | float], data: bytes, *, big_integers: bool) -> None:
     def is_refused(leaf: Any) -> bool:
-        return _is_unsafe_integer(leaf) and not (big_integers and type(leaf) is int)
+        return is_unsafe_integer(leaf) and not (big_integers and type(leaf) is int)
 
     if any(map(is_refused, far)):
-        found = _find(value, is_refused)
+        found = find_leaf(value, is_refused)
         raise BadJson("unsafe_integer", found.pointer if found else "", "an integer beyond 2^53 - 1")
     if _WIDE_INTEGER.search(_without_strings(data)):
         raise BadJson("unsafe_integer", _find_reread(data, _WideInteger), "an integer beyond 2^53 - 1")
-
-
-def _is_unsafe_integer(leaf: Any) -> bool:
-    if type(leaf) is int:
-        return not -SAFE_INTEGER_MAX <= leaf <= SAFE_INTEGER_MAX
-    return type(leaf) is float and SAFE_INTEGER_MAX < abs(leaf) < _EXPONENT_FROM
-
-
-def _is_unsafe_number(leaf: Any) -> bool:
-    return _is_unsafe_integer(leaf) or (type(leaf) is float and not math.isfinite(leaf))
 
 
 class _RepeatedKey:
@@ -239,48 +206,5 @@ def _find_reread(data: bytes, kind: type[_RepeatedKey] | type[_WideInteger]) -> 
         reread = json.loads(data, object_pairs_hook=make_object, parse_int=make_integer)
     except RecursionError:  # the native reader goes deeper; a dropped value may
         return ""
-    found = _find(reread, lambda leaf: isinstance(leaf, kind))
+    found = find_leaf(reread, lambda leaf: isinstance(leaf, kind))
     return found.pointer if found else ""
-
-
-class _Found(NamedTuple):
-    pointer: str
-    leaf: Any
-
-
-def _find(value: Any, is_wanted: Callable[[Any], bool]) -> _Found | None:
-    """The first wanted leaf in document order."""
-    path: list[str | int] = []
-    entered: list[Iterator[tuple[str | int, Any]]] = [iter([("", value)])]
-    while entered:
-        for step, item in entered[-1]:
-            if _is_container(item):
-                path.append(step)
-                entered.append(_members(item))
-                break
-            if is_wanted(item):
-                return _Found(_pointer([*path, step][1:]), item)
-        else:
-            entered.pop()
-            del path[-1:]
-    return None
-
-
-def _is_container(item: Any) -> bool:
-    return isinstance(item, dict | list)
-
-
-def _members(container: Any) -> Iterator[tuple[str | int, Any]]:
-    if isinstance(container, dict):
-        return iter(cast("dict[str, Any]", container).items())
-    return enumerate(cast("list[Any]", container))
-
-
-def _pointer(path: Iterable[str | int]) -> str:
-    pointer = ""
-    for step in path:
-        longer = f"{pointer}/{str(step).replace('~', '~0').replace('/', '~1')}"
-        if len(longer) > POINTER_MAX:
-            break
-        pointer = longer
-    return pointer

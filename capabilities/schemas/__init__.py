@@ -1,0 +1,1 @@
+"""JSON Schemas people declare: hostile until judged, then compiled, explained and published."""
