@@ -98,9 +98,7 @@ def _weigh(question: Question, rules: Sequence[Rule]) -> Decision:
     matching = [r for r in rules if r.speaks_of(question.agent, question.user, declared.id)]
     ids = tuple(r.id for r in matching)
     if any(r.verdict is Verdict.FORBID for r in matching):
-        return Decision(
-            verdict=Verdict.FORBID, tier=Risk.DISPLAY_ONLY, reasons=("a rule forbids it",), rules=ids
-        )
+        return Decision(verdict=Verdict.FORBID, tier=Risk.DISPLAY_ONLY, reasons=("a rule forbids it",), rules=ids)
     must_agree = declared.confirm is Confirm.ALWAYS or declared.effect is Effect.DESTRUCTIVE
     tier = highest(
         declared.risk,

@@ -39,11 +39,7 @@ class Verdict(StrEnum):
 
 _Word = TypeVar("_Word", Effect, Risk, Confirm, Verdict)
 
-_RANK: Final = {
-    word: rank
-    for scale in (Effect, Risk, Confirm, Verdict)
-    for rank, word in enumerate(scale)
-}
+_RANK: Final = {word: rank for scale in (Effect, Risk, Confirm, Verdict) for rank, word in enumerate(scale)}
 
 
 def highest(*words: _Word) -> _Word:
