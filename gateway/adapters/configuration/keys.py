@@ -1,0 +1,72 @@
+"""Every section of the file and the keys it knows. Also finds where a misplaced key belongs."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+TOP: Final = ""
+SERVER: Final = "server"
+LIMITS: Final = "limits"
+SITE: Final = "sites.<name>"
+EXPOSED: Final = "sites.<name>.expose[]"
+IN_PAGE_AGENT: Final = "sites.<name>.in_page_agent"
+AGENT: Final = "agents.<name>"
+RULE: Final = "rules[]"
+
+BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+    {
+        "body_bytes": (16_384, 16_777_216),
+        # An approval shows every argument beside the whole input in one page frame.
+        "argument_bytes": (1_024, 262_144),
+        "argument_depth": (1, 64),
+        # A page frame ends at 1.25 MiB; the result shares it with evidence and escapes.
+        "page_result_bytes": (1_024, 1_048_576),
+        "capabilities_per_page": (1, 2_000),
+        "capabilities_bytes": (16_384, 8_388_608),
+        "declaration_bytes": (1_024, 65_536),
+        "schema_depth": (1, 32),
+        "pages_per_user": (1, 200),
+        "calls_per_minute": (1, 10_000_000),
+        "calls_burst": (1, 1_000_000),
+        "open_approvals_per_page": (1, 200),
+        "ledger_rows": (1, 100_000_000),
+        "ledger_open": (1, 100_000),
+        "approval_ms": (500, 600_000),
+        "call_ms": (500, 600_000),
+        # A ticket is a bearer secret on its way through a browser.
+        "ticket_ms": (1_000, 120_000),
+        "standing_ms": (10_000, 900_000),
+        "nonce_window_ms": (1_000, 900_000),
+        "page_grace_ms": (100, 60_000),
+        "result_ms": (1_000, 86_400_000),
+        "taken_result_ms": (1_000, 86_400_000),
+        "join_ms": (1_000, 600_000),
+        # Keys of calls live 48 h; an older stamp could no longer be told from a replay.
+        "call_age_ms": (1_000, 86_400_000),
+        "page_ping_ms": (500, 60_000),
+        "listed_changes_ms": (100, 60_000),
+    }
+)
+"""What each limit may be set to: never zero, never so large that another bound of the design would break."""
+
+KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        TOP: ("version", "server", "limits", "sites", "agents", "rules"),
+        SERVER: ("listen", "public_url", "hosts", "origins", "builtins"),
+        LIMITS: tuple(BOUNDS),
+        SITE: (
+            "address",
+            "label",
+            "origins",
+            "users",
+            "expose",
+            "record_limit",
+            "in_page_agent",
+            "allow_automated_approval",
+        ),
+        EXPOSED: ("id", "effect", "risk", "confirm"),
+        IN_PAGE_AGENT: ("scope",),
+        AGENT: ("label",),
+        RULE: ("id", "agents", "users", "capabilities", "verdict", "tier"),
+    }
+)

@@ -1,0 +1,171 @@
+"""Judges single values: names, patterns, origins, addresses. Each returns the value or says what is wrong with it."""
+
+import ipaddress
+import re
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+from policy.patterns import is_pattern
+
+Judge = Callable[[str], str]
+"""Takes a text as written and gives it back, or raises `Refused`."""
+
+NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,62}")
+RULE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+LABEL_MAX: Final = 80
+USER_MAX: Final = 256
+
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_HOST_NAME: Final = re.compile(
+    r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*"
+)
+_PORT: Final = re.compile(r"[1-9][0-9]{0,4}")
+_UNPRINTABLE: Final = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+
+
+class Refused(Exception):
+    """A value is not acceptable: why, and what to write instead."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+def printable(text: str) -> str:
+    """Any text a person can see whole."""
+    if _UNPRINTABLE.search(text):
+        raise Refused("control and reordering characters are not allowed")
+    return text
+
+
+def label(text: str) -> str:
+    """A name for people."""
+    if len(text) > LABEL_MAX:
+        raise Refused(f"longer than {LABEL_MAX} characters")
+    return text
+
+
+def name(text: str) -> str:
+    """The name of a site or an agent."""
+    if not NAME.fullmatch(text):
+        raise Refused(f"`{text}` is not a name", "use a lower-case letter, then at most 62 of a-z, 0-9 and `-`")
+    return text
+
+
+def rule_id(text: str) -> str:
+    """The id of a rule, shown in explanations and the audit trail."""
+    if not RULE_ID.fullmatch(text):
+        raise Refused(f"`{text}` is not a rule id", "use at most 63 of A-Z, a-z, 0-9, `.`, `_` and `-`")
+    return text
+
+
+def pattern(text: str) -> str:
+    """A capability id, or `a.*`."""
+    if is_pattern(text):
+        return text
+    hint = "use an exact id like `todo.add`, or `todo.*` for exactly one further segment"
+    raise Refused(f"`{text}` is neither a capability id nor a pattern", hint)
+
+
+def user_pattern(text: str) -> str:
+    """A user name, or the beginning of one and a `*`."""
+    if "*" in text[:-1]:
+        raise Refused(f"`{text}` has a `*` that is not at its end", "write a user name, or its beginning and `*`")
+    if len(text) > USER_MAX:
+        raise Refused(f"longer than {USER_MAX} characters")
+    return text
+
+
+def agent_pattern(text: str) -> str:
+    """An agent's name, or the beginning of one and a `*`."""
+    if "*" in text[:-1]:
+        raise Refused(f"`{text}` has a `*` that is not at its end", "write an agent's name, or its beginning and `*`")
+    return text
+
+
+def origin(text: str) -> str:
+    """Exactly what a browser sends as `Origin`."""
+    form = "write it as a browser sends it, like `https://app.example.com` or `http://localhost:3000`"
+    if "*" in text:
+        raise Refused(f"`{text}` has a wildcard; origins are exact", form)
+    parts = _split(text, form)
+    if parts.scheme not in _DEFAULT_PORTS or not parts.netloc:
+        raise Refused(f"`{text}` is not an origin", form)
+    if parts.path or parts.query or parts.fragment or text.endswith(("/", "?", "#")):
+        raise Refused(
+            f"`{text}` goes on after the host; an origin does not", f"write `{parts.scheme}://{parts.netloc}`"
+        )
+    if text != f"{parts.scheme}://{parts.netloc}":
+        raise Refused(f"`{text}` is not an origin", form)
+    host, port = _host_port(parts.netloc, form)
+    if port == _DEFAULT_PORTS[parts.scheme]:
+        raise Refused(
+            f"`{text}` names the default port, which a browser leaves out", f"write `{parts.scheme}://{host}`"
+        )
+    return text
+
+
+def address(text: str) -> str:
+    """The address of a page people open."""
+    form = "write an address like `https://app.example.com/board`"
+    parts = _split(text, form)
+    if parts.scheme not in _DEFAULT_PORTS or re.search(r"[\s\\]", text):
+        raise Refused(f"`{text}` is not an http or https address", form)
+    _host_port(parts.netloc.lower(), form)
+    return text
+
+
+def host(text: str) -> str:
+    """What a client sends as `Host`: a host and, unless it is the scheme's own, a port."""
+    _host_port(text, "write a host like `gateway.example.com` or `gateway.example.com:8443`")
+    return text
+
+
+def listen(text: str) -> tuple[str, int]:
+    """A listening address as host and port."""
+    form = "write host and port, like `127.0.0.1:8460`, or `0.0.0.0:8460` for every interface"
+    found, port = _host_port(text, form)
+    if port is None:
+        raise Refused(f"`{text}` names no port", form)
+    return found.removeprefix("[").removesuffix("]"), port
+
+
+def _split(text: str, form: str) -> SplitResult:
+    try:
+        return urlsplit(text)
+    except ValueError as error:
+        raise Refused(f"`{text}` is not an address", form) from error
+
+
+def _host_port(text: str, form: str) -> tuple[str, int | None]:
+    if "@" in text:
+        raise Refused(f"`{text}` holds a user name", "leave out everything before the `@`")
+    if text != text.lower():
+        raise Refused(f"`{text}` has capital letters", f"browsers send `{text.lower()}`")
+    if not text.isascii():
+        raise Refused(f"`{text}` is not ASCII", "write the name in its `xn--` form, as browsers send it")
+    found = re.fullmatch(r"(\[[0-9a-f:.]+\]|[^:\[\]]*)(?::(.*))?", text)
+    if found is None or not _is_host(found[1]):
+        raise Refused(f"`{text}` is not a host", form)
+    port: str | None = found[2]
+    if port is None:
+        return found[1], None
+    if not _PORT.fullmatch(port) or int(port) > 65535:
+        raise Refused(f"port `{port}` is not between 1 and 65535", form)
+    return found[1], int(port)
+
+
+def _is_host(text: str) -> bool:
+    try:
+        if text.startswith("["):
+            # A browser sends the shortest spelling, and only that one compares equal.
+            return ipaddress.IPv6Address(text[1:-1]).compressed == text[1:-1]
+        if text.rpartition(".")[2].isdigit():
+            return str(ipaddress.IPv4Address(text)) == text
+    except ValueError:
+        return False
+    return _HOST_NAME.fullmatch(text) is not None
