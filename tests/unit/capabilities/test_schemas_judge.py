@@ -83,9 +83,10 @@ def test_python_objects_that_hold_themselves_end() -> None:
     cycle = obj()
     cycle["properties"] = {"a": cycle, "b": cycle}
     assert fault(cycle)[0] in (SchemaFault.TOO_LARGE, SchemaFault.TOO_DEEP)
-    shared: Any = {}
+    shared: dict[str, list[Any]] = {}
     for _ in range(64):
-        shared = dict[str, Any](anyOf=[shared, shared])
+        twice: list[Any] = [shared, shared]
+        shared = {"anyOf": twice}
     assert fault(obj(not_=shared))[0] is SchemaFault.TOO_LARGE
 
 
