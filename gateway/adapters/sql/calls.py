@@ -1,6 +1,7 @@
 """The ledger as a repository: `Calls` over the tables of `ledger`."""
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Final
 
 from sqlalchemy import bindparam, delete, func, insert, select, update
@@ -10,7 +11,6 @@ from gateway.adapters.sql.ledger import (
     CALLS,
     CHANGING,
     INPUTS,
-    IS_AGENT_TOOL,
     IS_OPEN,
     NAMING,
     QUOTA,
@@ -21,7 +21,7 @@ from gateway.adapters.sql.ledger import (
     naming_values,
 )
 from gateway.adapters.sql.metadata import NUMBER, TEXT
-from gateway.adapters.sql.statements import Statement, insert_of, one_of, value
+from gateway.adapters.sql.statements import Statement, insert_of, names_of, one_of, value
 from gateway.domain.calls import OPEN, Call, CallState, Entry, Receipt, Result
 from gateway.runtime.ports import DuplicateKey, LedgerFull, StaleState
 
@@ -30,15 +30,14 @@ _NUMBER = select(_C.number).where(_C.ref == value(_C.ref)).scalar_subquery()
 _LIMIT = bindparam("limit", type_=NUMBER)
 
 _ADD: Final = Statement(
-    insert_of(CALLS, without=["number"]).on_conflict_do_nothing().returning(_C.number),
+    insert_of(CALLS, without=["number"]).on_conflict_do_nothing(),
     *NAMING,
     *CHANGING,
 )
 _SAVE: Final = Statement(
     update(CALLS)
     .values({name: value(_C[name], f"new_{name}") for name in CHANGING})
-    .where(_C.ref == value(_C.ref), _C.state == value(_C.state, "was"))
-    .returning(_C.number),
+    .where(_C.ref == value(_C.ref), _C.state == value(_C.state, "was")),
     *(f"new_{name}" for name in CHANGING),
     "ref",
     "was",
@@ -59,7 +58,6 @@ _FIND_BY_KEY: Final = Statement(
 _FIND_EQUAL: Final = Statement(
     select(CALLS)
     .where(
-        IS_AGENT_TOOL,
         _C.session == value(_C.session),
         _C.request_fingerprint == value(_C.request_fingerprint),
         _C.capability == value(_C.capability),
@@ -79,11 +77,9 @@ _DUE: Final = Statement(
     "limit",
 )
 _NEXT_DUE: Final = Statement(select(_C.due_at).where(_C.due_at.is_not(None)).order_by(_C.due_at).limit(1))
-_OPEN: Final = Statement(select(CALLS).where(IS_OPEN).order_by(_C.number))
-_OPEN_ON_PAGE: Final = Statement(select(CALLS).where(IS_OPEN, _C.page == value(_C.page)).order_by(_C.number), "page")
-_OPEN_OF_SESSION: Final = Statement(
-    select(CALLS).where(IS_OPEN, _C.session == value(_C.session)).order_by(_C.number), "session"
-)
+_OPEN: Final = Statement(select(CALLS).where(IS_OPEN))
+_OPEN_ON_PAGE: Final = Statement(select(CALLS).where(IS_OPEN, _C.page == value(_C.page)), "page")
+_OPEN_OF_SESSION: Final = Statement(select(CALLS).where(IS_OPEN, _C.session == value(_C.session)), "session")
 _NEWEST = select(CALLS).order_by(_C.number.desc()).limit(_LIMIT)
 _RECENT: Final = Statement(_NEWEST, "limit")
 _RECENT_OF_SESSION: Final = Statement(_NEWEST.where(_C.session == value(_C.session)), "session", "limit")
@@ -96,30 +92,21 @@ _RECENT_OF_BOTH: Final = Statement(
 )
 _MARK_TAKEN: Final = Statement(update(CALLS).values(taken=1).where(_C.ref == value(_C.ref)), "ref")
 
-_ADD_INPUT: Final = Statement(insert_of(INPUTS), "call", "arguments")
+_ADD_INPUT: Final = Statement(
+    insert(INPUTS).from_select(
+        ["call", "arguments"],
+        select(_C.number, bindparam("arguments", type_=TEXT)).where(_C.ref == value(_C.ref)),
+    ),
+    "arguments",
+    "ref",
+)
 _INPUT: Final = Statement(select(INPUTS.c.arguments).where(INPUTS.c.call == _NUMBER), "ref")
-_ERASE_INPUT: Final = Statement(delete(INPUTS).where(INPUTS.c.call == value(INPUTS.c.call)), "call")
+_ERASE_INPUT: Final = Statement(delete(INPUTS).where(INPUTS.c.call == _NUMBER), "ref")
 
 _R = RECEIPTS.c
 _LAST_SEQ = select(func.coalesce(func.max(_R.seq), 0)).where(_R.call == _C.number).scalar_subquery()
-_ADD_RECEIPT: Final = Statement(
-    insert(RECEIPTS)
-    .from_select(
-        ["call", "seq", "status", "reason", "at"],
-        select(
-            _C.number,
-            _LAST_SEQ + 1,
-            bindparam("status", type_=TEXT),
-            bindparam("reason", type_=TEXT),
-            bindparam("at", type_=NUMBER),
-        ).where(_C.ref == value(_C.ref)),
-    )
-    .returning(_R.seq),
-    "status",
-    "reason",
-    "at",
-    "ref",
-)
+_LAST_RECEIPT: Final = Statement(select(_C.number, _LAST_SEQ).where(_C.ref == value(_C.ref)), "ref")
+_ADD_RECEIPT: Final = Statement(insert_of(RECEIPTS), *names_of(RECEIPTS))
 _RECEIPTS: Final = Statement(
     select(_R.seq, _R.status, _R.reason, _R.at).where(_R.call == _NUMBER).order_by(_R.seq), "ref"
 )
@@ -187,23 +174,21 @@ class SqlCalls:
         places = (opened, self._ledger_cap, self._open_cap, opened)
         if not self._connection.execute(_TAKE_PLACE, places):
             raise LedgerFull("the ledger, or its share of open calls, is full")
-        row = self._connection.fetch_one(_ADD, (*naming_values(call), *changing_values(call)))
-        if row is None:
+        if not self._connection.execute(_ADD, (*naming_values(call), *changing_values(call))):
             self._connection.execute(_GIVE_PLACE_BACK, (opened,))
             raise DuplicateKey(f"call_id `{call.call_id}` is taken")
         if arguments is not None:
-            self._connection.execute(_ADD_INPUT, (row[0], arguments))
+            self._connection.execute(_ADD_INPUT, (arguments, call.ref))
 
     def save(self, call: Call, *, was: CallState) -> None:
-        row = self._connection.fetch_one(_SAVE, (*changing_values(call), call.ref, was.value))
-        if row is None:
+        if not self._connection.execute(_SAVE, (*changing_values(call), call.ref, was.value)):
             raise StaleState(f"call `{call.ref}` is not `{was}`")
         if was in OPEN and call.state not in OPEN:
             self._connection.execute(_CLOSE_ONE)
         elif call.state in OPEN and was not in OPEN:
             self._connection.execute(_REOPEN_ONE)
         if call.state.is_terminal:
-            self._connection.execute(_ERASE_INPUT, row)
+            self._connection.execute(_ERASE_INPUT, (call.ref,))
 
     def find(self, ref: str) -> Call | None:
         return self._one(_FIND, (ref,))
@@ -219,10 +204,12 @@ class SqlCalls:
         return None if row is None else row[0]
 
     def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> int:
-        row = self._connection.fetch_one(_ADD_RECEIPT, (status, reason, at, ref))
+        row = self._connection.fetch_one(_LAST_RECEIPT, (ref,))
         if row is None:
             raise LookupError(f"no call `{ref}`")
-        seq: int = row[0]
+        number, last = row
+        self._connection.execute(_ADD_RECEIPT, (number, last + 1, status, reason, at))
+        seq: int = last + 1
         return seq
 
     def receipts_of(self, ref: str) -> Sequence[Receipt]:
@@ -257,13 +244,13 @@ class SqlCalls:
         return None if row is None else row[0]
 
     def open_calls(self) -> Sequence[Call]:
-        return self._many(_OPEN)
+        return self._admitted(_OPEN)
 
     def open_on_page(self, page: str) -> Sequence[Call]:
-        return self._many(_OPEN_ON_PAGE, (page,))
+        return self._admitted(_OPEN_ON_PAGE, (page,))
 
     def open_of_session(self, session: str) -> Sequence[Call]:
-        return self._many(_OPEN_OF_SESSION, (session,))
+        return self._admitted(_OPEN_OF_SESSION, (session,))
 
     def recent(self, *, limit: int, session: str | None = None, user: str | None = None) -> Sequence[Call]:
         match session, user:
@@ -288,3 +275,8 @@ class SqlCalls:
 
     def _many(self, statement: Statement, values: Values = ()) -> Sequence[Call]:
         return [call_of(row) for row in self._connection.fetch_all(statement, values)]
+
+    def _admitted(self, statement: Statement, values: Values = ()) -> Sequence[Call]:
+        """Calls in order of admission. Ordered here: asked for an order, SQLite leaves the index of open calls."""
+        rows = self._connection.fetch_all(statement, values)
+        return [call_of(row) for row in sorted(rows, key=itemgetter(0))]

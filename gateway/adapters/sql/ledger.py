@@ -4,7 +4,7 @@ Everything that belongs to a call is keyed by `number`, not by the random `ref`:
 newest pages of every table, and a batch of calls writes few of them.
 """
 
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, Table, UniqueConstraint
 
@@ -71,21 +71,15 @@ CALLS.append_constraint(CheckConstraint(one_of(_C.entry, Entry), name="calls_ent
 CALLS.append_constraint(CheckConstraint(one_of(_C.state, CallState), name="calls_state"))
 
 IS_OPEN: Final = one_of(_C.state, OPEN)
-IS_AGENT_TOOL: Final = one_of(_C.entry, [Entry.AGENT_TOOL])
+IS_DUE_SOMETIME: Final = _C.due_at.is_not(None)
 
-
-def _partial(name: str, *columns: Any, where: Any) -> Index:
-    return Index(name, *columns, sqlite_where=where, postgresql_where=where)
-
-
-INDEXES: Final = (
-    _partial("calls_equal", _C.session, _C.request_fingerprint, _C.capability, where=IS_AGENT_TOOL),
-    _partial("calls_due", _C.due_at, where=_C.due_at.is_not(None)),
-    _partial("calls_open_on_page", _C.page, where=IS_OPEN),
-    _partial("calls_open_of_session", _C.session, where=IS_OPEN),
-    Index("calls_of_session", _C.session, _C.number),
-    Index("calls_of_user", _C.user, _C.number),
-)
+# A partial index never looks at a column that a hot statement compares with a value: SQLite would weigh the
+# value against the condition and compile the statement anew at every call.
+Index("calls_equal", _C.session, _C.request_fingerprint, _C.capability)
+Index("calls_due", _C.due_at, sqlite_where=IS_DUE_SOMETIME, postgresql_where=IS_DUE_SOMETIME)
+Index("calls_open", _C.state, _C.session, _C.page, sqlite_where=IS_OPEN, postgresql_where=IS_OPEN)
+Index("calls_of_session", _C.session, _C.number)
+Index("calls_of_user", _C.user, _C.number)
 
 INPUTS: Final = Table(
     "call_inputs",

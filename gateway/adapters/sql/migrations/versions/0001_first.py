@@ -124,28 +124,13 @@ def upgrade() -> None:
         sqlite_where=sa.text("due_at IS NOT NULL"),
         postgresql_where=sa.text("due_at IS NOT NULL"),
     )
-    op.create_index(
-        "calls_equal",
-        "calls",
-        ["session", "request_fingerprint", "capability"],
-        sqlite_where=sa.text("entry IN ('agent_tool')"),
-        postgresql_where=sa.text("entry IN ('agent_tool')"),
-    )
+    op.create_index("calls_equal", "calls", ["session", "request_fingerprint", "capability"])
     op.create_index("calls_of_session", "calls", ["session", "number"])
     op.create_index("calls_of_user", "calls", ["user", "number"])
     op.create_index(
-        "calls_open_of_session",
+        "calls_open",
         "calls",
-        ["session"],
-        sqlite_where=sa.text("state IN ('awaiting_approval', 'dispatched', 'ready', 'waiting_activation')"),
-        postgresql_where=sa.text(
-            "state IN ('awaiting_approval', 'dispatched', 'ready', 'waiting_activation')"
-        ),
-    )
-    op.create_index(
-        "calls_open_on_page",
-        "calls",
-        ["page"],
+        ["state", "session", "page"],
         sqlite_where=sa.text("state IN ('awaiting_approval', 'dispatched', 'ready', 'waiting_activation')"),
         postgresql_where=sa.text(
             "state IN ('awaiting_approval', 'dispatched', 'ready', 'waiting_activation')"
