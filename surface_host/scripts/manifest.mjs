@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 const files = {};
-for (const name of ['surface-host.js', 'surface-host.mjs', 'testing.mjs']) {
+for (const name of ['surface-host.js', 'surface-host.mjs', 'surface-host-ui.mjs', 'testing.mjs']) {
   const bytes = readFileSync(`${dist}/${name}`);
   const sri = `sha384-${createHash('sha384').update(bytes).digest('base64')}`;
   files[name] = { path: name, sri, bytes: bytes.length };
-  console.log(`${name.padEnd(18)} ${sri}`);
+  console.log(`${name.padEnd(24)} ${sri}`);
 }
 writeFileSync(`${dist}/manifest.json`, JSON.stringify({ files }, null, 2) + '\n');

@@ -5,12 +5,13 @@
  * `(window.Ostiary ??= { queue: [] }).queue.push((host) => host.register(…))`.
  */
 
-import { createSurfaceHost } from './host/create.js';
+import { createHost } from './host/create.js';
 import type { SurfaceHost } from './host/options.js';
+import { loadPinned } from './host/pinned.js';
 import { fetchTicket } from './host/ticket.js';
 
 export { createSurfaceHost } from './host/create.js';
-export { SURFACE_PROTOCOL } from './client/surface.js';
+export { SURFACE_PROTOCOL } from './protocol/frames.js';
 
 type Ready = (host: SurfaceHost) => void;
 
@@ -18,14 +19,18 @@ function start(): SurfaceHost | undefined {
   const script = document.currentScript;
   const { gateway, site, ticketUrl = '/ostiary/ticket', lang, badge } = script?.dataset ?? {};
   if (!(script instanceof HTMLScriptElement) || site === undefined) return undefined;
-  return createSurfaceHost({
-    // Without an address of its own the gateway is where this file came from.
-    gateway: gateway ?? new URL(script.src).origin,
-    site,
-    getTicket: () => fetchTicket(ticketUrl),
-    ...(lang === undefined ? {} : { lang }),
-    badge: badge !== 'off',
-  });
+  const { nonce } = script;
+  return createHost(
+    {
+      // Without an address of its own the gateway is where this file came from.
+      gateway: gateway ?? new URL(script.src).origin,
+      site,
+      getTicket: () => fetchTicket(ticketUrl),
+      ...(lang === undefined ? {} : { lang }),
+      badge: badge !== 'off',
+    },
+    { loadUi: () => loadPinned(new URL('surface-host-ui.mjs', script.src).href, nonce) },
+  );
 }
 
 /** The running host; undefined if the script carries no `data-site`. */

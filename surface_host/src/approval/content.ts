@@ -5,20 +5,20 @@
 
 import type { Prompt } from '../core/index.js';
 import { el, foreign } from '../ui/dom.js';
-import type { MessageKey, Words } from '../ui/messages.js';
-import { argumentBlock } from './value.js';
+import type { Messages } from '../ui/messages.js';
+import type { Say } from '../ui/words.js';
+import { argumentBlock, block } from './value.js';
 
-const VERBS = { read: 'verbRead', change: 'verbChange', delete: 'verbDelete' } as const satisfies Record<string, MessageKey>;
+const VERBS = { read: 'verbRead', change: 'verbChange', delete: 'verbDelete' } as const satisfies Record<string, keyof Messages>;
 
 export interface Content {
   readonly heading: HTMLElement;
   readonly main: HTMLElement;
 }
 
-export function contentOf(prompt: Prompt, words: Words, digest: (text: string) => Promise<string>): Content {
+export function contentOf(prompt: Prompt, say: Say, digest: (text: string) => Promise<string>): Content {
   const { summary, capability } = prompt.payload;
-  const say = words.say;
-  const notice = (key: MessageKey, danger = false): HTMLElement => el('p', { class: danger ? 'notice danger' : 'notice' }, say(key));
+  const notice = (key: keyof Messages, danger = false): HTMLElement => el('p', { class: danger ? 'notice danger' : 'notice' }, say(key));
 
   const heading = el(
     'div',
@@ -42,16 +42,11 @@ export function contentOf(prompt: Prompt, words: Words, digest: (text: string) =
     {},
     facts,
     summary.effect === 'destructive' && notice('destructive', true),
+    // A risk this host does not know is a risk.
     summary.risk !== 'display_only' && summary.risk !== 'user_confirmation' && notice('risky', true),
     summary.changed && notice('changed'),
-    el(
-      'section',
-      { class: 'arguments' },
-      el('h3', {}, say(list.length ? 'arguments' : 'noArguments')),
-      ...list.map((argument) => argumentBlock(argument, words, digest)),
-    ),
-    summary.description &&
-      el('section', {}, el('h3', {}, say('pageSays')), el('div', { class: 'quote', tabindex: '0', role: 'group', 'aria-label': say('pageSays') }, foreign(summary.description, { lines: true }))),
+    el('section', {}, el('h3', {}, say(list.length ? 'arguments' : 'noArguments')), ...list.map((argument) => argumentBlock(argument, say, digest))),
+    summary.description && el('section', {}, el('h3', {}, say('pageSays')), block('quote', say('pageSays'), foreign(summary.description, { lines: true }))),
   );
   return { heading, main };
 }

@@ -3,12 +3,11 @@
  */
 
 import type { Prompt, PromptQueue } from '../core/index.js';
-import { button, createShell, el, sheet } from '../ui/dom.js';
-import type { Words } from '../ui/messages.js';
-import baseCss from '../ui/base.css?inline';
+import { button, createShell, el } from '../ui/dom.js';
+import type { Say } from '../ui/words.js';
 import { contentOf } from './content.js';
 import dialogCss from './dialog.css?inline';
-import { isOvertaken, watchSight, type SightWatch } from './watch.js';
+import { isOvertaken, watchSight } from './watch.js';
 
 /** A click that was meant for the page must not land on a dialog that just appeared. */
 export const ARM_MS = 600;
@@ -19,10 +18,11 @@ const MOST_PROMOTIONS = 40;
 
 export interface DialogOptions {
   readonly queue: PromptQueue;
-  readonly words: Words;
+  readonly say: Say;
   readonly mode: ShadowRootMode;
   readonly digest: (text: string) => Promise<string>;
-  readonly now: () => number;
+  /** Without the badge the dialog itself offers the way back to what was put aside. */
+  readonly hasBadge: boolean;
   readonly onDecide: (approval: string, decision: 'approve' | 'deny', visible: boolean) => void;
 }
 
@@ -38,33 +38,37 @@ interface View {
   readonly prompt: Prompt;
   readonly approve: HTMLButtonElement;
   readonly deny: HTMLButtonElement;
-  readonly queue: HTMLElement;
+  readonly count: HTMLElement;
   readonly status: HTMLElement;
 }
 
-export function createApprovalDialog(options: DialogOptions): ApprovalDialog {
-  const { queue, words, now } = options;
-  const { say } = words;
-  const { element, root } = createShell(options.mode, words.lang, sheet(baseCss), sheet(dialogCss));
+export function createApprovalDialog({ queue, say, mode, digest, hasBadge, onDecide }: DialogOptions): ApprovalDialog {
+  const { element, root } = createShell(mode, dialogCss);
   const dialog = el('dialog', { role: 'alertdialog', 'aria-labelledby': 'heading', 'aria-describedby': 'facts' });
-  const toast = el('div', { class: 'toast', role: 'status', hidden: true });
-  root.append(dialog, toast);
+  const toast = el('p', { class: 'toast', role: 'status', hidden: true });
+  const back = button('', 'toast', () => {
+    const [first] = queue.open();
+    if (first) queue.bringBack(first.payload.approval);
+  });
+  root.append(dialog, toast, back);
 
   let view: View | undefined;
-  let sight: SightWatch | undefined;
   let armed = false;
-  let armTimer: ReturnType<typeof setTimeout> | undefined;
-  let watchTimer: ReturnType<typeof setInterval> | undefined;
-  let toastTimer: ReturnType<typeof setTimeout> | undefined;
+  let armTimer = 0;
+  let toastTimer = 0;
   let focusBefore: Element | null = null;
   let promotions = 0;
-  let lastNote = '';
+  const sight = watchSight(dialog, () => paint());
 
   const attach = (): void => {
     if (!element.isConnected) document.documentElement.append(element);
   };
 
-  const arm = (): void => {
+  const show = (): void => {
+    attach();
+    dialog.close();
+    dialog.showModal();
+    view?.deny.focus();
     armed = false;
     clearTimeout(armTimer);
     armTimer = setTimeout(() => {
@@ -73,107 +77,99 @@ export function createApprovalDialog(options: DialogOptions): ApprovalDialog {
     }, ARM_MS);
   };
 
-  const show = (): void => {
-    attach();
-    if (dialog.open) dialog.close();
-    dialog.showModal();
-    view?.deny.focus();
-    arm();
-  };
-
   const hide = (): void => {
-    clearTimeout(armTimer);
-    clearInterval(watchTimer);
-    sight?.stop();
-    sight = view = watchTimer = undefined;
+    view = undefined;
     dialog.close();
     dialog.replaceChildren();
-    if (focusBefore instanceof HTMLElement && focusBefore.isConnected) focusBefore.focus();
-    focusBefore = null;
+    if (focusBefore?.isConnected) (focusBefore as HTMLElement).focus();
   };
 
-  const guard = (): void => {
-    const lost = !element.isConnected || !dialog.open;
-    if (lost || (view && promotions < MOST_PROMOTIONS && isOvertaken(root, dialog, view.deny))) {
+  // INVARIANT: an open prompt is on screen. A removed element fires no close event, so it is looked for.
+  const guard = setInterval(() => {
+    if (!view) return;
+    if (!element.isConnected || !dialog.open || (promotions < MOST_PROMOTIONS && isOvertaken(root, dialog, view.deny))) {
       promotions += 1;
       show();
     }
     paint();
-  };
+  }, WATCH_MS);
 
-  const statusText = (prompt: Prompt): string => {
-    if (prompt.state === 'sending') return say('sending');
-    if (prompt.state === 'agent_left') return say('agentLeft');
-    if (prompt.state === 'expired') return say('timeUp');
-    if (prompt.code) return say('notCounted', prompt.code);
-    if (armed && !sight?.visible) return say('covered');
-    const minutes = Math.ceil((prompt.endsAt - now()) / 60_000);
-    return [lastNote, minutes > 1 ? say('minutesLeft', minutes) : say('lastMinute')].filter(Boolean).join(' · ');
+  const statusText = ({ state, code, endsAt }: Prompt): string => {
+    if (state === 'sending') return say('sending');
+    if (state === 'agent_left') return say('agentLeft');
+    if (state === 'expired') return say('timeUp');
+    if (code) return say('notCounted', code);
+    if (armed && !sight.visible) return say('covered');
+    const minutes = Math.ceil((endsAt - Date.now()) / 60_000);
+    return minutes > 1 ? say('minutesLeft', minutes) : say('lastMinute');
   };
 
   /** State only: words, marks, lights. Never the content. */
   function paint(): void {
     if (!view) return;
-    const { prompt, approve, deny } = view;
+    const { prompt, approve, deny, count, status } = view;
     const live = prompt.state === 'open' && armed;
-    approve.setAttribute('aria-disabled', String(!live || !sight?.visible));
-    deny.setAttribute('aria-disabled', String(!live));
-    dialog.classList.toggle('grey', prompt.state !== 'open' && prompt.state !== 'sending');
+    approve.ariaDisabled = String(!live || !sight.visible);
+    deny.ariaDisabled = String(!live);
+    dialog.classList.toggle('grey', prompt.state === 'agent_left' || prompt.state === 'expired');
     const open = queue.open();
-    view.queue.hidden = open.length < 2;
-    view.queue.textContent = say('of', open.indexOf(prompt) + 1, open.length);
+    count.hidden = open.length < 2;
+    count.textContent = say('of', open.indexOf(prompt) + 1, open.length);
     const text = statusText(prompt);
     // Only a real change is announced.
-    if (view.status.textContent !== text) view.status.textContent = text;
+    if (status.textContent !== text) status.textContent = text;
   }
 
   const build = (prompt: Prompt): void => {
-    const { approval } = prompt.payload;
-    const decide = (decision: 'approve' | 'deny'): void => {
-      // INVARIANT: the answer goes to the prompt these buttons were made for, and only while it is the one on screen.
-      if (!armed || view?.prompt !== prompt || prompt.state !== 'open') return;
-      const visible = sight?.visible ?? false;
-      if (decision === 'approve' && !visible) return;
-      options.onDecide(approval, decision, visible);
-    };
-    const approve = button(say('approve'), 'approve', () => decide('approve'));
-    const deny = button(say('deny'), 'deny', () => decide('deny'));
-    deny.autofocus = true;
-    for (const node of [approve, deny]) {
-      node.addEventListener('keydown', (event) => {
-        const stray = event.key === ' ' && (event.repeat || !armed);
-        // Enter is what people press by habit; saying yes takes Space or a click.
-        if (stray || (event.key === 'Enter' && (node === approve || event.repeat))) event.preventDefault();
+    const { approval, summary } = prompt.payload;
+    const choice = (decision: 'approve' | 'deny'): HTMLButtonElement => {
+      const node = button(say(decision), decision, () => {
+        // INVARIANT: the answer goes to the prompt this button was made for, and only while it is the one on screen.
+        if (!armed || view?.prompt !== prompt || prompt.state !== 'open') return;
+        if (sight.visible || decision === 'deny') onDecide(approval, decision, sight.visible);
       });
-    }
-    const count = el('span', { class: 'queue' });
-    const status = el('div', { class: 'status', role: 'status', 'aria-live': 'polite' });
-    const { heading, main } = contentOf(prompt, words, options.digest);
-    dialog.className = prompt.payload.summary.verb;
+      node.addEventListener('keydown', (event) => {
+        const { key, repeat } = event;
+        // Enter is what people press by habit; saying yes takes Space or a click.
+        if ((key === ' ' || key === 'Enter') && (repeat || !armed || (key === 'Enter' && decision === 'approve'))) event.preventDefault();
+      });
+      return node;
+    };
+    const approve = choice('approve');
+    const deny = choice('deny');
+    deny.autofocus = true;
+    const count = el('span');
+    const status = el('p', { class: 'status', role: 'status' });
+    const later = button(say('later'), 'end', putAside);
+    const { heading, main } = contentOf(prompt, say, digest);
+    dialog.lang = say('lang');
+    dialog.className = summary.verb;
     dialog.replaceChildren(
-      el('header', {}, el('div', { class: 'top' }, el('span', { class: 'brand' }, 'Ostiary'), count, button(say('later'), 'x', () => queue.putAside(approval))), heading),
+      el('header', {}, el('div', { class: 'row' }, el('b', {}, 'Ostiary'), count, later), heading),
       main,
       el('footer', {}, status, el('div', { class: 'buttons' }, deny, approve)),
     );
-    view = { prompt, approve, deny, queue: count, status };
+    view = { prompt, approve, deny, count, status };
   };
 
   // Escape puts the question aside; it is not an answer.
-  const putAside = (): void => {
+  function putAside(): void {
     if (view) queue.putAside(view.prompt.payload.approval);
-  };
+  }
   dialog.addEventListener('cancel', (event) => {
     event.preventDefault();
     putAside();
   });
-  dialog.addEventListener('close', () => {
-    // Browsers may close on a second Escape without asking; our own closes are reopened or have no view.
-    if (!dialog.open && element.isConnected) putAside();
-  });
+  // Browsers may close on a second Escape without asking; after our own closes it is open again or there is no view.
+  dialog.addEventListener('close', () => dialog.open || putAside());
 
   return {
     sync() {
       const prompt = queue.shown();
+      const aside = prompt || hasBadge ? 0 : queue.open().length;
+      back.hidden = !aside;
+      back.textContent = `${say('pending')}: ${aside}`;
+      if (aside) attach();
       if (!prompt) {
         if (view) hide();
         return;
@@ -182,8 +178,6 @@ export function createApprovalDialog(options: DialogOptions): ApprovalDialog {
         if (!view) {
           focusBefore = document.activeElement;
           promotions = 0;
-          sight = watchSight(dialog, paint);
-          watchTimer = setInterval(guard, WATCH_MS);
         }
         build(prompt);
         show();
@@ -191,20 +185,16 @@ export function createApprovalDialog(options: DialogOptions): ApprovalDialog {
       paint();
     },
     note(text) {
-      lastNote = view ? text : '';
-      paint();
       attach();
       toast.textContent = text;
       toast.hidden = false;
       clearTimeout(toastTimer);
-      toastTimer = setTimeout(() => {
-        toast.hidden = true;
-        lastNote = '';
-      }, TOAST_MS);
+      toastTimer = setTimeout(() => (toast.hidden = true), TOAST_MS);
     },
     destroy() {
-      if (view) hide();
-      clearTimeout(toastTimer);
+      view = undefined;
+      clearInterval(guard);
+      sight.stop();
       element.remove();
     },
   };

@@ -3,9 +3,9 @@
 import type { Status } from '../channel/status.js';
 import type { PromptQueue } from '../core/index.js';
 import type { ActionKind, ActionReplyFrame, ActivityFrame } from '../protocol/frames.js';
-import { button, createShell, el, foreign, sheet, type Child } from '../ui/dom.js';
-import type { MessageKey, Words } from '../ui/messages.js';
-import baseCss from '../ui/base.css?inline';
+import { button, createShell, el, foreign, type Child } from '../ui/dom.js';
+import { en, type Messages } from '../ui/messages.js';
+import type { Say } from '../ui/words.js';
 import badgeCss from './badge.css?inline';
 
 export interface BadgeTarget {
@@ -15,10 +15,8 @@ export interface BadgeTarget {
 
 export interface BadgeOptions {
   readonly queue: PromptQueue;
-  readonly words: Words;
+  readonly say: Say;
   readonly mode: ShadowRootMode;
-  /** False: only shown while something waits for the person. */
-  readonly always: boolean;
   readonly label: string | undefined;
   readonly status: () => Status;
   /** True if the request left. */
@@ -35,9 +33,9 @@ export interface Badge {
 const NOTHING: ActivityFrame = { type: 'activity', agents: [], entries: [], pinned: false, denied: [] };
 
 export function createBadge(options: BadgeOptions): Badge {
-  const { queue, words } = options;
-  const { say } = words;
-  const { element, root } = createShell(options.mode, words.lang, sheet(baseCss), sheet(badgeCss));
+  const { queue, say } = options;
+  const { element, root } = createShell(options.mode, badgeCss);
+  element.lang = say('lang');
 
   let latest = NOTHING;
   let open = false;
@@ -66,7 +64,7 @@ export function createBadge(options: BadgeOptions): Badge {
   };
   const row = (title: string, sub: string, ...ends: Child[]): HTMLElement =>
     el('li', { class: 'row' }, el('span', { class: 'grow' }, foreign(title), sub !== '' && el('span', { class: 'sub' }, foreign(sub))), ...ends);
-  const part = (title: MessageKey, rows: readonly HTMLElement[]): Child =>
+  const part = (title: keyof Messages, rows: readonly HTMLElement[]): Child =>
     rows.length > 0 && el('section', {}, el('h3', {}, say(title)), el('ul', {}, ...rows));
   const ago = (ms: number): string => {
     const minutes = Math.floor(ms / 60_000);
@@ -78,6 +76,11 @@ export function createBadge(options: BadgeOptions): Badge {
     return node;
   };
 
+  /** A state this host does not know is shown as it came. */
+  const stateWord = (state: string): string => {
+    const key = `state_${state}`;
+    return Object.hasOwn(en, key) ? say(key as keyof Messages) : state;
+  };
   const labelOf = (agent: string): string => latest.agents.find((known) => known.agent === agent)?.label ?? agent;
 
   const contents = (): Child[] => {
@@ -108,7 +111,7 @@ export function createBadge(options: BadgeOptions): Badge {
       part(
         'recent',
         entries.slice(0, 10).map(({ title, agent, state: done, ago: since }) =>
-          row(title, `${labelOf(agent)} · ${ago(since)}`, el('span', { class: 'state' }, words.state(done))),
+          row(title, `${labelOf(agent)} · ${ago(since)}`, el('span', { class: 'state' }, stateWord(done))),
         ),
       ),
       part(
@@ -124,8 +127,7 @@ export function createBadge(options: BadgeOptions): Badge {
   function draw(): void {
     const pending = queue.open().length;
     const { state } = options.status();
-    const wanted = state !== 'stopped' && (options.always || pending > 0);
-    if (!wanted) {
+    if (state === 'stopped') {
       element.remove();
       return;
     }
@@ -151,6 +153,7 @@ export function createBadge(options: BadgeOptions): Badge {
     (buttons[Math.min(at, buttons.length - 1)] ?? panel).focus();
   }
 
+  draw();
   return {
     sync: draw,
     activity(frame) {

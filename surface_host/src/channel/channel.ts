@@ -4,9 +4,10 @@
  * It owns connection, ticket, resume and liveness. It does not know what the frames mean.
  */
 
-import { byteLength, createBackoff, cut, FRAME_LIMIT, wellFormed } from '../core/index.js';
+import { byteLength, createBackoff, FRAME_LIMIT, tidy } from '../core/index.js';
 import type { InFrame, OutFrame, Visibility, WelcomeFrame } from '../protocol/frames.js';
 import { parseFrame } from '../protocol/guards.js';
+import { hex } from '../host/platform.js';
 import { isLocalNetworkBlocked } from './network.js';
 import { createSession } from './session.js';
 import type { Status, StatusCode } from './status.js';
@@ -35,8 +36,7 @@ export interface Channel {
 const WELCOME_WITHIN_MS = 15_000;
 const OPEN = 1;
 
-export const newId = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+export const newId = (): string => hex(crypto.getRandomValues(new Uint8Array(16)));
 
 const visibility = (): Visibility => (document.visibilityState === 'visible' ? 'visible' : 'hidden');
 
@@ -134,13 +134,9 @@ export function createChannel(options: ChannelOptions): Channel {
   const receive = (data: unknown): void => {
     heardAt = Date.now();
     if (typeof data !== 'string') return;
-    const parsed = parseFrame(data);
-    if ('refused' in parsed) {
-      write({ type: 'error', code: parsed.refused });
-      return;
-    }
-    const { frame } = parsed;
-    if (frame.type === 'welcome') welcomed(frame);
+    const frame = parseFrame(data);
+    if (!frame) write({ type: 'error', code: 'bad_frame' });
+    else if (frame.type === 'welcome') welcomed(frame);
     else if (frame.type === 'ping') write({ type: 'pong', n: frame.n, visibility: visibility() });
     else if (frame.type === 'bye' && frame.why === 'revoked') stop('revoked');
     else if (current?.welcome) options.onFrame(frame);
@@ -185,8 +181,8 @@ export function createChannel(options: ChannelOptions): Channel {
           ...(resume === undefined ? {} : { resume }),
           seen: options.seen(),
           // Neither query nor fragment: they carry what is nobody's business.
-          url: cut(location.origin + location.pathname, 2048),
-          ...(document.title ? { title: wellFormed(cut(document.title, 120)) } : {}),
+          url: tidy(location.origin + location.pathname, 2048),
+          ...(document.title ? { title: tidy(document.title, 120) } : {}),
           visibility: visibility(),
           automated: navigator.webdriver === true,
         });

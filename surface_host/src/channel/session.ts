@@ -5,12 +5,6 @@
 
 import { isRecord, parseJson } from '../protocol/guards.js';
 
-interface Stored {
-  readonly page: string;
-  readonly resume: string;
-  readonly doc: string;
-}
-
 export interface Session {
   /** The secret, if this tab is the one that owns it. */
   claim(): Promise<string | undefined>;
@@ -29,24 +23,20 @@ export function createSession(key: string, doc: string): Session {
   let held: { readonly page: string; readonly free: () => void } | undefined;
 
   // Storage throws where the browser blocks site data; the session then lasts one document.
-  const read = (): Stored | undefined => {
-    let raw = memory;
+  const read = (): Record<string, unknown> => {
     try {
-      raw = sessionStorage.getItem(key);
+      memory = sessionStorage.getItem(key);
     } catch {
       /* memory it is */
     }
-    const value = raw === null ? undefined : parseJson(raw)?.value;
-    if (!isRecord(value)) return undefined;
-    const { page, resume, doc: owner } = value;
-    return typeof page === 'string' && typeof resume === 'string' && typeof owner === 'string' ? { page, resume, doc: owner } : undefined;
+    const value = memory === null ? null : parseJson(memory);
+    return isRecord(value) ? value : {};
   };
 
-  const write = (value: Stored | null): void => {
-    memory = value && JSON.stringify(value);
+  const write = (value: object): void => {
+    memory = JSON.stringify(value);
     try {
-      if (memory === null) sessionStorage.removeItem(key);
-      else sessionStorage.setItem(key, memory);
+      sessionStorage.setItem(key, memory);
     } catch {
       /* memory it is */
     }
@@ -56,42 +46,36 @@ export function createSession(key: string, doc: string): Session {
     new Promise((resolve) => {
       // Absent outside secure contexts; then nothing can tell a duplicate.
       if (!navigator.locks) return resolve(true);
-      navigator.locks
-        .request(`ostiary:${page}`, { ifAvailable: true }, (granted) => {
-          resolve(granted !== null);
-          if (!granted) return undefined;
-          return new Promise<void>((free) => {
-            held?.free();
-            held = { page, free };
-          });
-        })
-        .catch(() => resolve(true));
+      void navigator.locks.request(`ostiary:${page}`, { ifAvailable: true }, (granted) => {
+        resolve(granted !== null);
+        return granted && new Promise<void>((free) => {
+          held?.free();
+          held = { page, free };
+        });
+      });
     });
-
-  const release = (): void => {
-    held?.free();
-    held = undefined;
-  };
 
   return {
     async claim() {
-      const stored = read();
-      if (!stored) return undefined;
-      if (held?.page === stored.page) return stored.resume;
-      if (await lock(stored.page)) return stored.resume;
+      const { page, resume } = read();
+      if (typeof page !== 'string' || typeof resume !== 'string') return undefined;
+      if (held?.page === page || (await lock(page))) return resume;
       await new Promise((resolve) => setTimeout(resolve, HANDOVER_MS));
-      if (await lock(stored.page)) return stored.resume;
-      write(null);
+      if (await lock(page)) return resume;
+      write({});
       return undefined;
     },
     store(page, resume) {
       write({ page, resume, doc });
       if (held?.page !== page) void lock(page);
     },
-    release,
+    release() {
+      held?.free();
+      held = undefined;
+    },
     get newest() {
-      const stored = read();
-      return stored === undefined || stored.doc === doc;
+      const { doc: owner } = read();
+      return owner === undefined || owner === doc;
     },
   };
 }

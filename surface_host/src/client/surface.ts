@@ -7,9 +7,7 @@
 
 import { isRecord } from '../protocol/guards.js';
 import { checkJson } from '../core/index.js';
-import type { Json, OutFrame } from '../protocol/frames.js';
-
-export const SURFACE_PROTOCOL = 'pling.surface/0.1';
+import { SURFACE_PROTOCOL, type Json, type OutFrame } from '../protocol/frames.js';
 
 export interface SurfaceClients {
   open(): MessagePort;
@@ -33,13 +31,13 @@ export function createSurfaceClients(send: (frame: OutFrame) => boolean, newId: 
 
   return {
     open() {
-      const { port1, port2 } = new MessageChannel();
-      ports.add(port1);
-      port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+      const { port1: port, port2 } = new MessageChannel();
+      ports.add(port);
+      port.onmessage = ({ data }: MessageEvent<unknown>) => {
         const check = checkJson(data);
         const envelope = check.ok && isRecord(check.value) ? check.value : undefined;
         const given = envelope?.id;
-        const request: Waiting = { port: port1, id: typeof given === 'string' ? given : null };
+        const request: Waiting = { port: port, id: typeof given === 'string' ? given : null };
         if (!check.ok || !envelope) return fail(request, 'BAD_REQUEST', 'an envelope is a JSON object');
         const id = newId();
         waiting.set(id, request);

@@ -10,42 +10,16 @@ import type { ApprovalPayload, ApprovalUpdateState } from '../protocol/frames.js
 export type PromptState = 'open' | 'agent_left' | 'sending' | 'expired' | 'closed';
 export type PromptEvent = 'decide' | 'time_up' | ApprovalUpdateState;
 
+const ENDINGS = { approved: 'closed', denied: 'closed', expired: 'closed', withdrawn: 'closed' } as const;
+
 /** What an event does to a prompt. A pair that is not listed changes nothing. */
 export const PROMPT_TABLE: { readonly [S in PromptState]: { readonly [E in PromptEvent]?: PromptState } } = {
-  open: {
-    decide: 'sending',
-    agent_left: 'agent_left',
-    time_up: 'expired',
-    approved: 'closed',
-    denied: 'closed',
-    expired: 'closed',
-    withdrawn: 'closed',
-  },
-  agent_left: {
-    open: 'open',
-    time_up: 'expired',
-    approved: 'closed',
-    denied: 'closed',
-    expired: 'closed',
-    withdrawn: 'closed',
-  },
+  open: { decide: 'sending', agent_left: 'agent_left', time_up: 'expired', ...ENDINGS },
+  agent_left: { open: 'open', time_up: 'expired', ...ENDINGS },
   // The gateway answers every decision; `open` then means that it did not count.
-  sending: {
-    open: 'open',
-    agent_left: 'agent_left',
-    approved: 'closed',
-    denied: 'closed',
-    expired: 'closed',
-    withdrawn: 'closed',
-  },
+  sending: { open: 'open', agent_left: 'agent_left', ...ENDINGS },
   // Our own clock said stop; only the gateway's word moves it on.
-  expired: {
-    open: 'open',
-    approved: 'closed',
-    denied: 'closed',
-    expired: 'closed',
-    withdrawn: 'closed',
-  },
+  expired: { open: 'open', ...ENDINGS },
   closed: {},
 };
 
@@ -63,9 +37,8 @@ export interface Prompt {
   /** The person put it aside; it stays open in the badge. */
   aside: boolean;
   decision?: Decision;
-  /** Why the last decision did not count, or how it ended. */
+  /** Why the last decision did not count. */
   code?: string;
-  ending?: ApprovalUpdateState;
 }
 
 export interface PromptQueue {
@@ -112,7 +85,6 @@ export function createPromptQueue(now: () => number, onChange: () => void): Prom
     prompt.state = next;
     if (code === undefined) delete prompt.code;
     else prompt.code = code;
-    if (next === 'closed') prompt.ending = name as ApprovalUpdateState;
     // A decision that did not count is no decision.
     if (next === 'open') delete prompt.decision;
     if (next === 'closed') trim();

@@ -17,8 +17,9 @@ export interface CallPorts {
   readonly registry: Registry;
   readonly prompts: PromptQueue;
   readonly fingerprint: (registration: Registration) => string | undefined;
-  readonly epoch: () => number;
-  readonly page: () => string;
+  /** Undefined before the first welcome. */
+  readonly epoch: () => number | undefined;
+  readonly page: () => string | undefined;
   readonly send: (frame: OutFrame) => void;
   readonly settle: () => Promise<unknown>;
   readonly sha256: (text: string) => Promise<string>;
@@ -160,6 +161,7 @@ export function createCalls(ports: CallPorts): Calls {
         // The socket may have come back as another document while the page was asked.
         if (payload.epoch !== ports.epoch() || payload.page !== ports.page()) return no('stale_epoch');
         prompts.add(payload, sha256, remaining);
+        ports.later(remaining, () => prompts.event(approval, 'time_up'));
       } catch (error) {
         no('not_available', messageOf(error));
       } finally {

@@ -1,19 +1,7 @@
 /** What a page hands in, and the declaration that leaves it. */
 
-import {
-  CALL_MODELS,
-  CONFIRMS,
-  EFFECTS,
-  READINESS,
-  RISKS,
-  type CallModel,
-  type Confirm,
-  type Declaration,
-  type Effect,
-  type Readiness,
-  type Risk,
-} from '../protocol/frames.js';
-import { checkJson } from './json.js';
+import type { CallModel, Confirm, Declaration, Effect, Readiness, Risk } from '../protocol/frames.js';
+import { byteLength, checkJson } from './json.js';
 
 export interface CallContext {
   /** Aborted by a cancel request and at the deadline. */
@@ -69,45 +57,43 @@ export interface Capability<Input = unknown, Output = unknown> {
 }
 
 export const CAPABILITY_ID = /^[a-z][A-Za-z0-9_]*(\.[a-z][A-Za-z0-9_]*){1,3}$/;
+export const DECLARATION_LIMIT = 16 * 1024;
 
-const CHOICES = [
-  ['effect', EFFECTS],
-  ['risk', RISKS],
-  ['confirm', CONFIRMS],
-  ['readiness', READINESS],
-  ['callModel', CALL_MODELS],
-] as const;
+/** What leaves the page. On the wire each name is in snake case. */
+const FIELDS = [
+  'id',
+  'title',
+  'description',
+  'inputSchema',
+  'outputSchema',
+  'effect',
+  'risk',
+  'confirm',
+  'readiness',
+  'callModel',
+  'contractVersion',
+  'timeoutMs',
+] as const satisfies readonly (keyof Capability)[];
 
-/** Judges a capability and takes the snapshot the gateway will see. Throws for the developer, not for the agent. */
-export function declare(capability: Capability): Declaration {
+/**
+ * Takes the snapshot the gateway will judge. Throws for the developer, not for the agent;
+ * what only the gateway can judge (schemas, reserved names) comes back as `rejected`.
+ */
+export function declare(capability: Capability): { readonly declaration: Declaration; readonly text: string } {
   const { id } = capability;
   const refuse = (what: string): never => {
     throw new TypeError(`capability \`${id}\`: ${what}`);
   };
   if (typeof id !== 'string' || id.length > 128 || !CAPABILITY_ID.test(id)) refuse('the id must look like `todo.add`');
-  if (typeof capability.description !== 'string' || !capability.description) refuse('a description is needed');
+  if (!capability.description || capability.inputSchema === undefined) refuse('a description and an inputSchema are needed');
   if (typeof capability.handler !== 'function') refuse('a handler is needed');
-  if (typeof capability.inputSchema !== 'object' && typeof capability.inputSchema !== 'boolean') refuse('an inputSchema is needed');
-  for (const [field, allowed] of CHOICES) {
-    const value = capability[field];
-    if (value !== undefined && !(allowed as readonly string[]).includes(value)) {
-      refuse(`\`${field}\` must be one of ${allowed.join(', ')}`);
-    }
+  const fields: Record<string, unknown> = {};
+  for (const name of FIELDS) {
+    const value = capability[name];
+    if (value !== undefined) fields[name.replace(/[A-Z]/, (letter) => '_' + letter.toLowerCase())] = value;
   }
-  const fields = {
-    id,
-    title: capability.title,
-    description: capability.description,
-    input_schema: capability.inputSchema,
-    output_schema: capability.outputSchema,
-    effect: capability.effect,
-    risk: capability.risk,
-    confirm: capability.confirm,
-    readiness: capability.readiness,
-    call_model: capability.callModel,
-    contract_version: capability.contractVersion,
-    timeout_ms: capability.timeoutMs,
-  };
-  const check = checkJson(Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)));
-  return check.ok ? (check.value as unknown as Declaration) : refuse(`\`${check.pointer}\` is ${check.reason}`);
+  const check = checkJson(fields);
+  if (!check.ok) return refuse(`\`${check.pointer}\` is ${check.reason}`);
+  if (byteLength(check.text) > DECLARATION_LIMIT) refuse(`its declaration is over ${DECLARATION_LIMIT} bytes`);
+  return { declaration: check.value as unknown as Declaration, text: check.text };
 }

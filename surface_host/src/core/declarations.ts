@@ -5,9 +5,8 @@ import { byteLength } from './json.js';
 import type { Registration } from './registry.js';
 
 export const PART_LIMIT = 256 * 1024;
-export const MOST_CAPABILITIES = 500;
-export const DECLARATION_LIMIT = 16 * 1024;
-export const SNAPSHOT_LIMIT = 2 * 1024 * 1024;
+/** What the frame around the list takes. */
+const FRAME_ROOM = 256;
 
 export type CapsFrame = Extract<OutFrame, { type: 'caps' }>;
 
@@ -29,44 +28,25 @@ export function createDeclarations(all: () => readonly Registration[], onRejecte
   let sent: string | undefined;
   let inFlight: Map<string, string> | undefined;
 
-  const admit = (): { readonly kept: readonly Registration[]; readonly refused: readonly Rejected[] } => {
-    const kept: Registration[] = [];
-    const refused: Rejected[] = [];
-    let total = 0;
-    for (const registration of all()) {
-      const bytes = byteLength(registration.text);
-      // The limits of the wire, applied per capability so that one never hides its siblings.
-      if (bytes > DECLARATION_LIMIT) refused.push({ id: registration.declaration.id, code: 'declaration_too_large', pointer: '' });
-      else if (kept.length >= MOST_CAPABILITIES || total + bytes > SNAPSHOT_LIMIT) {
-        refused.push({ id: registration.declaration.id, code: 'too_many_capabilities', pointer: '' });
-      } else {
-        kept.push(registration);
-        total += bytes;
-      }
-    }
-    return { kept, refused };
-  };
-
   return {
     snapshot() {
-      const { kept, refused } = admit();
-      const key = kept.map((registration) => registration.text).join('\n');
+      const registrations = all();
+      const key = registrations.map(({ text }) => text).join();
       if (key === sent) return [];
       sent = key;
-      if (refused.length) onRejected(refused);
       const groups: Declaration[][] = [[]];
       let size = 0;
-      for (const registration of kept) {
-        const bytes = byteLength(registration.text) + 1;
-        if (size + bytes > PART_LIMIT - 256) {
+      for (const { declaration, text } of registrations) {
+        const bytes = byteLength(text) + 1;
+        if (size + bytes > PART_LIMIT - FRAME_ROOM) {
           groups.push([]);
           size = 0;
         }
-        groups[groups.length - 1]?.push(registration.declaration);
+        groups[groups.length - 1]?.push(declaration);
         size += bytes;
       }
       seq += 1;
-      inFlight = new Map(kept.map((registration) => [registration.declaration.id, registration.text]));
+      inFlight = new Map(registrations.map(({ declaration, text }) => [declaration.id, text]));
       return groups.map((capabilities, index) => ({ type: 'caps', seq, part: index + 1, parts: groups.length, capabilities }));
     },
     ack(frame) {

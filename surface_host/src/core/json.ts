@@ -9,63 +9,45 @@ export type JsonCheck =
   | { readonly ok: true; readonly value: Json; readonly text: string }
   | { readonly ok: false; readonly pointer: string; readonly reason: string };
 
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
-class NotJson extends Error {
-  constructor(
-    readonly pointer: string,
-    readonly reason: string,
-  ) {
-    super(reason);
-  }
+interface Fault {
+  readonly pointer: string;
+  readonly reason: string;
 }
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const token = (key: string): string => '/' + key.replace(/~/g, '~0').replace(/\//g, '~1');
 
-function judge(value: unknown, pointer: string, above: readonly object[]): void {
-  const refuse = (reason: string): never => {
-    throw new NotJson(pointer, reason);
-  };
-  switch (typeof value) {
-    case 'boolean':
-      return;
-    case 'string':
-      if (LONE_SURROGATE.test(value)) refuse('a lone surrogate');
-      return;
-    case 'number':
-      if (!Number.isFinite(value)) refuse(String(value));
-      if (Number.isInteger(value) && !Number.isSafeInteger(value)) refuse('an integer beyond 2^53; send it as text');
-      return;
-    case 'object':
-      break;
-    default:
-      return refuse(typeof value);
+function fault(value: unknown, pointer: string, above: readonly unknown[]): Fault | undefined {
+  const at = (reason: string): Fault => ({ pointer, reason });
+  if (value === null || typeof value === 'boolean') return undefined;
+  if (typeof value === 'string') return LONE_SURROGATE.test(value) ? at('a lone surrogate') : undefined;
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) return at(String(value));
+    return Number.isInteger(value) && !Number.isSafeInteger(value) ? at('an integer beyond 2^53; send it as text') : undefined;
   }
-  if (value === null) return;
-  if (above.includes(value)) refuse('a cycle');
-  if (above.length >= MAX_DEPTH) refuse('nested too deep');
-  const path = [...above, value];
-  if (Array.isArray(value)) {
-    // An index loop, because forEach would step over the holes of a sparse array.
-    for (let i = 0; i < value.length; i += 1) judge(value[i], `${pointer}/${i}`, path);
-    return;
-  }
+  if (typeof value !== 'object') return at(typeof value);
+  if (above.includes(value)) return at('a cycle');
+  if (above.length >= MAX_DEPTH) return at('nested too deep');
   const proto: unknown = Object.getPrototypeOf(value);
-  if (proto !== null && Object.getPrototypeOf(proto) !== null) refuse('not a plain object');
-  for (const [key, item] of Object.entries(value)) {
-    if (LONE_SURROGATE.test(key)) refuse('a lone surrogate in a key');
-    judge(item, pointer + token(key), path);
+  // Plain objects of any realm: what has no prototype, or one that has none itself.
+  if (!Array.isArray(value) && proto !== null && Object.getPrototypeOf(proto) !== null) return at('not a plain object');
+  // The spread fills the holes of a sparse array, so that they are found.
+  for (const [key, item] of Object.entries(Array.isArray(value) ? [...(value as unknown[])] : value)) {
+    const found = LONE_SURROGATE.test(key) ? at('a lone surrogate in a key') : fault(item, pointer + token(key), [...above, value]);
+    if (found) return found;
   }
+  return undefined;
 }
 
 /** Judges `value` and returns an independent copy of it. Nothing is dropped, rounded or converted on the way. */
 export function checkJson(value: unknown): JsonCheck {
   try {
-    judge(value, '', []);
+    const found = fault(value, '', []);
+    if (found) return { ok: false, ...found };
     const text = JSON.stringify(value);
     return { ok: true, value: JSON.parse(text) as Json, text };
   } catch (error) {
-    if (error instanceof NotJson) return { ok: false, pointer: error.pointer, reason: error.reason };
     return { ok: false, pointer: '', reason: 'unreadable: ' + messageOf(error) };
   }
 }
@@ -82,8 +64,11 @@ export function sameJson(a: unknown, b: unknown): boolean {
 
 export function messageOf(error: unknown): string {
   const text = error instanceof Error ? error.message || error.name : String(error);
-  return wellFormed(cut(text, 500));
+  return tidy(text, 500);
 }
+
+/** Free text as the wire takes it. */
+export const tidy = (text: string, length: number): string => wellFormed(cut(text, length));
 
 /** Cuts to `length` UTF-16 units without splitting a pair. */
 export function cut(text: string, length: number): string {
@@ -95,14 +80,7 @@ export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
+const encoder = new TextEncoder();
+
 /** Bytes of `text` in UTF-8. */
-export function byteLength(text: string): number {
-  let bytes = text.length;
-  for (let i = 0; i < text.length; i += 1) {
-    const unit = text.charCodeAt(i);
-    if (unit > 0x7f) bytes += 1;
-    // Both halves of a pair count 2: 4 bytes for two units.
-    if (unit > 0x7ff && (unit < 0xd800 || unit > 0xdfff)) bytes += 1;
-  }
-  return bytes;
-}
+export const byteLength = (text: string): number => encoder.encode(text).length;

@@ -7,7 +7,7 @@
 
 import type { Json, RefusedWhy, ResultCode } from '../protocol/frames.js';
 import type { Capability, Verdict } from './capability.js';
-import { byteLength, checkJson, cut, messageOf, wellFormed } from './json.js';
+import { byteLength, checkJson, messageOf, tidy } from './json.js';
 
 /** The gateway's limit for one page result. */
 export const OUTPUT_LIMIT = 512 * 1024;
@@ -23,7 +23,7 @@ export type Ending =
   | { readonly ok: false; readonly code: ResultCode; readonly message: string };
 
 const no = (verdict: Verdict): string | undefined =>
-  verdict === false ? '' : typeof verdict === 'string' ? wellFormed(cut(verdict, 500)) : undefined;
+  verdict === false ? '' : typeof verdict === 'string' ? tidy(verdict, 500) : undefined;
 
 const refusal = (why: RefusedWhy, message: string): Refusal => (message ? { why, message } : { why });
 
@@ -120,6 +120,6 @@ function growing(send: RunOptions['progress']): RunOptions['progress'] {
   return (n, total, message) => {
     if (!Number.isFinite(n) || n <= last) return;
     last = n;
-    send(n, total !== undefined && Number.isFinite(total) ? total : undefined, message === undefined ? undefined : wellFormed(cut(String(message), 200)));
+    send(n, total !== undefined && Number.isFinite(total) ? total : undefined, message === undefined ? undefined : tidy(String(message), 200));
   };
 }

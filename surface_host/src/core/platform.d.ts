@@ -1,5 +1,5 @@
 /**
- * The two web globals the DOM-free core may name.
+ * The few web globals the DOM-free core may name.
  * Only the core project sees this file: everywhere else the real library types apply.
  */
 interface AbortSignal {
@@ -12,4 +12,8 @@ interface AbortSignal {
 declare class AbortController {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
+}
+
+declare class TextEncoder {
+  encode(text: string): Uint8Array;
 }

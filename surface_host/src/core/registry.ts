@@ -26,10 +26,10 @@ export function createRegistry(onChange: () => void): Registry {
 
   return {
     register(capability, options) {
-      const declaration = declare(capability);
+      const { declaration, text } = declare(capability);
       const signal = options?.signal;
       if (signal?.aborted) return () => undefined;
-      const registration: Registration = { capability, declaration, text: JSON.stringify(declaration) };
+      const registration: Registration = { capability, declaration, text };
       current.set(declaration.id, registration);
       onChange();
 

@@ -23,10 +23,15 @@ export interface SurfaceHostOptions {
   readonly label?: string;
 }
 
-/** What only tests hand in. */
+/** How the UI is found. */
+export type UiModule = Pick<typeof import('../ui/index.js'), 'createUi'>;
+
+/** What only the one-script form and tests hand in. */
 export interface HostPorts {
   readonly shadow?: ShadowRootMode;
   readonly openSocket?: (url: string) => Socket;
+  /** Where the dialog and the badge come from; by default the module beside this one. */
+  readonly loadUi?: () => Promise<UiModule>;
 }
 
 export interface HostEvents {

@@ -3,19 +3,16 @@
  * The words are those of `docs/spec/page-channel.md`; nothing here knows a socket.
  */
 
+/** The protocol an in-page client speaks; fixed by its specification. */
+export const SURFACE_PROTOCOL = 'pling.surface/0.1';
+
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-export const EFFECTS = ['read', 'write', 'destructive'] as const;
-export const RISKS = ['display_only', 'user_confirmation', 'system_permission', 'restricted'] as const;
-export const CONFIRMS = ['never', 'policy', 'always'] as const;
-export const READINESS = ['activation_not_required', 'app_ready', 'foreground_required'] as const;
-export const CALL_MODELS = ['query', 'command', 'interactive', 'operation'] as const;
-
-export type Effect = (typeof EFFECTS)[number];
-export type Risk = (typeof RISKS)[number];
-export type Confirm = (typeof CONFIRMS)[number];
-export type Readiness = (typeof READINESS)[number];
-export type CallModel = (typeof CALL_MODELS)[number];
+export type Effect = 'read' | 'write' | 'destructive';
+export type Risk = 'display_only' | 'user_confirmation' | 'system_permission' | 'restricted';
+export type Confirm = 'never' | 'policy' | 'always';
+export type Readiness = 'activation_not_required' | 'app_ready' | 'foreground_required';
+export type CallModel = 'query' | 'command' | 'interactive' | 'operation';
 
 export interface Declaration {
   readonly id: string;
@@ -156,8 +153,7 @@ export interface CapsAckFrame {
   readonly rejected: readonly Rejected[];
 }
 
-export const APPROVAL_STATES = ['open', 'agent_left', 'approved', 'denied', 'expired', 'withdrawn'] as const;
-export type ApprovalUpdateState = (typeof APPROVAL_STATES)[number];
+export type ApprovalUpdateState = 'open' | 'agent_left' | 'approved' | 'denied' | 'expired' | 'withdrawn';
 
 export interface ApproveUpdateFrame {
   readonly type: 'approve_update';

@@ -6,132 +6,90 @@
  * site's own bundle must survive a newer gateway, and must not pass on what it cannot judge.
  */
 
-import { APPROVAL_STATES, EFFECTS, RISKS, type ApprovalPayload, type InFrame } from './frames.js';
+import type { ApprovalPayload, InFrame } from './frames.js';
 
-type Check = (value: unknown) => boolean;
-type Shape = Readonly<Record<string, Check>>;
+type Nested = 'agent' | 'entry' | 'denial' | 'rejection' | 'payload' | 'summary' | 'argument';
 
-const optionals = new WeakSet<Check>();
-
-const text: Check = (v) => typeof v === 'string';
-const flag: Check = (v) => typeof v === 'boolean';
-const amount: Check = (v) => typeof v === 'number' && Number.isFinite(v) && v >= 0;
-const count: Check = (v) => Number.isSafeInteger(v) && (v as number) >= 0;
-const record: Check = (v) => isRecord(v);
-const oneOf =
-  (values: readonly unknown[]): Check =>
-  (v) =>
-    values.includes(v);
-const list =
-  (item: Check): Check =>
-  (v) =>
-    Array.isArray(v) && v.every(item);
-const shape =
-  (fields: Shape): Check =>
-  (v) =>
-    isRecord(v) && fits(v, fields);
-const maybe = (check: Check): Check => {
-  const wrapped: Check = (v) => check(v);
-  optionals.add(wrapped);
-  return wrapped;
+/**
+ * `name:kind`, a `?` after the name if it may be missing.
+ * Kinds: `s` text, `n` number from 0, `b` boolean, `o` object, `a|b` one of these words,
+ * another row's name, and any of them with `[]` for a list.
+ */
+const FRAMES: { readonly [T in InFrame['type']]: string } = {
+  welcome: 'page:s epoch:n resume:s ping:n reauth:n in_page:b',
+  caps_ack: 'seq:n accepted:o rejected:rejection[]',
+  invoke: 'ref:s epoch:n capability:s fingerprint:s input:s approval?:s deadline:n traceparent?:s',
+  ack: 'ref:s',
+  cancel: 'ref:s',
+  describe: 'id:s limit:n offset:n ids?:s[]',
+  approve_request: 'payload:s remaining:n',
+  approve_update: 'approval:s state:open|agent_left|approved|denied|expired|withdrawn code?:s',
+  surface_reply: 'id:s envelope:o',
+  action_reply: 'id:s ok:b code?:s message?:s',
+  activity: 'agents:agent[] entries:entry[] pinned:b denied:denial[]',
+  ping: 'n:n',
+  error: 'code:s message?:s',
+  bye: 'why:s',
 };
+
+const PARTS: { readonly [T in Nested]: string } = {
+  rejection: 'id:s code:s pointer:s',
+  agent: 'agent:s label:s connected:b',
+  entry: 'ref:s agent:s capability:s title:s state:s ago:n',
+  denial: 'capability:s title:s agent:s remaining:n',
+  payload: 'v:n ref:s approval:s nonce:s capability:s fingerprint:s summary:summary input:s page:s epoch:n',
+  summary: 'verb:read|change|delete object:s agent:s origin:s effect:s risk:s description:s arguments:argument[] changed:b',
+  argument: 'name:s value:s length?:n',
+};
+
+const NAMES: Readonly<Record<string, string>> = { s: 'string', n: 'number', b: 'boolean', o: 'object' };
 
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function fits(value: Record<string, unknown>, fields: Shape): boolean {
-  return Object.entries(fields).every(([key, check]) =>
-    Object.hasOwn(value, key) ? check(value[key]) : optionals.has(check),
-  );
+function fits(value: unknown, kind: string): boolean {
+  if (kind.endsWith('[]')) return Array.isArray(value) && value.every((item) => fits(item, kind.slice(0, -2)));
+  if (kind.includes('|')) return typeof value === 'string' && kind.split('|').includes(value);
+  const name = NAMES[kind];
+  if (!name) return pick(value, PARTS[kind as Nested]) !== null;
+  if (name === 'number') return Number.isFinite(value) && (value as number) >= 0;
+  return name === 'object' ? isRecord(value) : typeof value === name;
 }
 
-const FRAMES: { readonly [T in InFrame['type']]: Shape } = {
-  welcome: { page: text, epoch: count, resume: text, ping: amount, reauth: amount, in_page: flag },
-  caps_ack: {
-    seq: count,
-    accepted: (v) => isRecord(v) && Object.values(v).every(text),
-    rejected: list(shape({ id: text, code: text, pointer: text })),
-  },
-  invoke: {
-    ref: text,
-    epoch: count,
-    capability: text,
-    fingerprint: text,
-    input: text,
-    approval: maybe(text),
-    deadline: amount,
-    traceparent: maybe(text),
-  },
-  ack: { ref: text },
-  cancel: { ref: text },
-  describe: { id: text, limit: count, offset: count, ids: maybe(list(text)) },
-  approve_request: { payload: text, remaining: amount },
-  approve_update: { approval: text, state: oneOf(APPROVAL_STATES), code: maybe(text) },
-  surface_reply: { id: text, envelope: record },
-  action_reply: { id: text, ok: flag, code: maybe(text), message: maybe(text) },
-  activity: {
-    agents: list(shape({ agent: text, label: text, connected: flag })),
-    entries: list(shape({ ref: text, agent: text, capability: text, title: text, state: text, ago: amount })),
-    pinned: flag,
-    denied: list(shape({ capability: text, title: text, agent: text, remaining: amount })),
-  },
-  ping: { n: count },
-  error: { code: text, message: maybe(text) },
-  bye: { why: text },
-};
+/** The known fields of `value`, or null if one of them is missing or of another kind. */
+function pick(value: unknown, row: string): Record<string, unknown> | null {
+  if (!isRecord(value)) return null;
+  const picked: Record<string, unknown> = {};
+  for (const field of row.split(' ')) {
+    const [name = '', kind = ''] = field.split(':');
+    const key = name.replace('?', '');
+    if (Object.hasOwn(value, key)) {
+      if (!fits(value[key], kind)) return null;
+      picked[key] = value[key];
+    } else if (key === name) return null;
+  }
+  return picked;
+}
 
-const PAYLOAD: Shape = {
-  v: oneOf([1]),
-  ref: text,
-  approval: text,
-  nonce: text,
-  capability: text,
-  fingerprint: text,
-  summary: shape({
-    verb: oneOf(['read', 'change', 'delete']),
-    object: text,
-    agent: text,
-    origin: text,
-    effect: oneOf(EFFECTS),
-    risk: oneOf(RISKS),
-    description: text,
-    arguments: list(shape({ name: text, value: text, length: maybe(count) })),
-    changed: flag,
-  }),
-  input: text,
-  page: text,
-  epoch: count,
-};
-
-export function parseJson(raw: string): { readonly value: unknown } | null {
+export function parseJson(raw: string): unknown {
   try {
-    return { value: JSON.parse(raw) as unknown };
+    return JSON.parse(raw) as unknown;
   } catch {
-    return null;
+    return undefined;
   }
 }
 
-function pick(value: Record<string, unknown>, fields: Shape): Record<string, unknown> {
-  return Object.fromEntries(Object.keys(fields).filter((key) => Object.hasOwn(value, key)).map((key) => [key, value[key]]));
-}
-
-export type Parsed = { readonly frame: InFrame } | { readonly refused: string };
-
-/** Turns one text message into a frame, or into the code the page answers with. */
-export function parseFrame(raw: string): Parsed {
-  const parsed = parseJson(raw);
-  if (!parsed) return { refused: 'bad_json' };
-  const { value } = parsed;
-  if (!isRecord(value) || typeof value.type !== 'string') return { refused: 'bad_frame' };
-  if (!Object.hasOwn(FRAMES, value.type)) return { refused: 'unknown_type' };
-  const fields = FRAMES[value.type as InFrame['type']];
-  if (!fits(value, fields)) return { refused: 'bad_frame' };
-  return { frame: { type: value.type, ...pick(value, fields) } as unknown as InFrame };
+/** Turns one text message into a frame; null is answered with `bad_frame`. */
+export function parseFrame(raw: string): InFrame | null {
+  const value = parseJson(raw);
+  if (!isRecord(value) || typeof value.type !== 'string' || !Object.hasOwn(FRAMES, value.type)) return null;
+  const fields = pick(value, FRAMES[value.type as InFrame['type']]);
+  return fields && ({ ...fields, type: value.type } as unknown as InFrame);
 }
 
 /** Parses what a person is asked to approve; anything short of the whole shape is null. */
 export function parsePayload(raw: string): ApprovalPayload | null {
-  const value = parseJson(raw)?.value;
-  return isRecord(value) && fits(value, PAYLOAD) ? (value as unknown as ApprovalPayload) : null;
+  const payload = pick(parseJson(raw), PARTS.payload);
+  return payload?.v === 1 ? (payload as unknown as ApprovalPayload) : null;
 }

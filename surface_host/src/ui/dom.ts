@@ -1,6 +1,7 @@
 /** Building blocks that pass `trusted-types 'none'` and `style-src 'none'`: nodes, text, adopted sheets. */
 
-import { visible, type VisibleOptions } from '../core/index.js';
+import { visible, type VisibleOptions } from '../core/visible.js';
+import baseCss from './base.css?inline';
 
 export type Child = Node | string | null | undefined | false;
 type Attributes = Readonly<Record<string, string | boolean | undefined>>;
@@ -14,36 +15,28 @@ export function el<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: At
   return node;
 }
 
-export function button(label: string, className: string, onClick: (event: MouseEvent) => void): HTMLButtonElement {
+export function button(label: string, className: string, onClick: () => void): HTMLButtonElement {
   const node = el('button', { type: 'button', class: className }, label);
-  node.addEventListener('click', (event) => {
+  node.addEventListener('click', ({ isTrusted }) => {
     // A page script can call click(); only a person counts.
-    if (event.isTrusted) onClick(event);
+    if (isTrusted) onClick();
   });
   return node;
 }
 
 /** Foreign text: isolated from its surroundings, with everything hidden made visible. */
 export function foreign(text: string, options?: VisibleOptions): HTMLElement {
-  const parts = visible(text, options).map(({ text: part, mark }) => (mark ? el('span', { class: 'mark' }, part) : part));
-  return el('bdi', { dir: 'auto' }, ...parts);
+  return el('bdi', { dir: 'auto' }, ...visible(text, options).map(({ text: part, mark }) => (mark ? el('span', { class: 'mark' }, part) : part)));
 }
 
-export function sheet(css: string): CSSStyleSheet {
-  const made = new CSSStyleSheet();
-  made.replaceSync(css);
-  return made;
-}
-
-export interface Shell {
-  readonly element: HTMLElement;
-  readonly root: ShadowRoot;
-}
-
-/** An element of ours at the end of the document, with a shadow root the page cannot reach by itself. */
-export function createShell(mode: ShadowRootMode, lang: string, ...sheets: CSSStyleSheet[]): Shell {
-  const element = el('div', { lang, dir: 'ltr' });
+/** An element of ours with a shadow root the page cannot reach by itself. */
+export function createShell(mode: ShadowRootMode, css: string): { readonly element: HTMLElement; readonly root: ShadowRoot } {
+  const element = el('div', { dir: 'ltr' });
   const root = element.attachShadow({ mode });
-  root.adoptedStyleSheets = sheets;
+  root.adoptedStyleSheets = [baseCss, css].map((text) => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    return sheet;
+  });
   return { element, root };
 }

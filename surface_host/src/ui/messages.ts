@@ -1,6 +1,7 @@
-/** Every word the host itself says. Sites may replace any of them; the page's own words never land here. */
+/** Every word of ours that a person reads. Sites may replace any of them; the page's own words never land here. */
 
 export const en = {
+  lang: 'en',
   verbRead: 'An agent asks to read data',
   verbChange: 'An agent asks to make a change',
   verbDelete: 'An agent asks to delete something',
@@ -8,7 +9,7 @@ export const en = {
   site: 'Site',
   action: 'Action',
   arguments: 'With these values',
-  noArguments: 'It takes no values.',
+  noArguments: 'Without values',
   pageSays: 'The page describes it as',
   changed: 'This action changed since you last approved it.',
   destructive: 'This may not be reversible.',
@@ -18,36 +19,30 @@ export const en = {
   later: 'Decide later',
   of: '{0} of {1}',
   showAll: 'Show all',
-  showLess: 'Show less',
-  characters: '{0} characters',
+  textOf: 'text, {0} characters',
   empty: 'empty text',
-  text: 'text',
-  number: 'number',
-  boolean: 'yes/no',
-  object: 'object',
-  list: 'list',
-  nothing: 'nothing',
   minutesLeft: 'About {0} min left',
   lastMinute: 'Less than a minute left',
   sending: 'Sending…',
-  agentLeft: 'The agent is not waiting any more. You can decide if it comes back.',
+  agentLeft: 'The agent left. You can decide if it comes back.',
   timeUp: 'The time to decide has passed.',
-  covered: 'Part of this dialog is covered. Approve works once it is fully visible.',
-  notCounted: 'Your answer did not count ({0}). Please decide again.',
+  covered: 'Something covers this dialog, so it cannot be approved.',
+  notCounted: 'Your answer did not count ({0}). Decide again.',
   approved: 'Approved: {0}',
   denied: 'Denied: {0}',
   expired: 'Expired: {0}',
   withdrawn: 'Withdrawn: {0}',
+  pending: 'Waiting for you',
+
+  // the badge
   badge: 'Agents',
   connecting: 'Connecting',
   connected: 'Connected',
   waiting: 'Not connected, trying again',
   stopped: 'Disconnected',
   localNetwork: 'The browser blocks access to the local network',
-  pending: 'Waiting for you',
   review: 'Review',
   recent: 'Recent actions',
-  noRecent: 'Nothing happened yet.',
   noAgents: 'No agent is connected.',
   pin: 'Agents work in this tab',
   deniedList: 'Denied',
@@ -57,7 +52,6 @@ export const en = {
   secondsAgo: 'just now',
   minutesAgo: '{0} min ago',
   hoursAgo: '{0} h ago',
-  close: 'Close',
   offline: 'offline',
   state_awaiting_approval: 'waiting for you',
   state_waiting_activation: 'getting ready',
@@ -72,9 +66,9 @@ export const en = {
 };
 
 export type Messages = typeof en;
-export type MessageKey = keyof Messages;
 
 export const zh: Messages = {
+  lang: 'zh',
   verbRead: '智能体请求读取数据',
   verbChange: '智能体请求进行更改',
   verbDelete: '智能体请求删除内容',
@@ -92,15 +86,8 @@ export const zh: Messages = {
   later: '稍后决定',
   of: '第 {0} 个，共 {1} 个',
   showAll: '显示全部',
-  showLess: '收起',
-  characters: '{0} 个字符',
+  textOf: '文本，{0} 个字符',
   empty: '空文本',
-  text: '文本',
-  number: '数字',
-  boolean: '是/否',
-  object: '对象',
-  list: '列表',
-  nothing: '空',
   minutesLeft: '剩余约 {0} 分钟',
   lastMinute: '剩余不到一分钟',
   sending: '正在发送…',
@@ -112,16 +99,17 @@ export const zh: Messages = {
   denied: '已拒绝：{0}',
   expired: '已过期：{0}',
   withdrawn: '已撤回：{0}',
+  pending: '等待您决定',
+
+  // the badge
   badge: '智能体',
   connecting: '正在连接',
   connected: '已连接',
   waiting: '连接已断开，正在重试',
   stopped: '已断开连接',
   localNetwork: '浏览器阻止了对本地网络的访问',
-  pending: '等待您决定',
   review: '查看',
   recent: '最近操作',
-  noRecent: '暂无操作。',
   noAgents: '没有已连接的智能体。',
   pin: '让智能体在此标签页中工作',
   deniedList: '已拒绝',
@@ -131,7 +119,6 @@ export const zh: Messages = {
   secondsAgo: '刚刚',
   minutesAgo: '{0} 分钟前',
   hoursAgo: '{0} 小时前',
-  close: '关闭',
   offline: '离线',
   state_awaiting_approval: '等待您决定',
   state_waiting_activation: '准备中',
@@ -144,24 +131,3 @@ export const zh: Messages = {
   state_cancelled: '已取消',
   state_unknown: '结果未知',
 };
-
-export interface Words {
-  readonly lang: string;
-  say(key: MessageKey, ...values: (string | number)[]): string;
-  /** The word for a call state; a state this host does not know is shown as it came. */
-  state(state: string): string;
-}
-
-export function wordsFor(lang: string | undefined, overrides: Partial<Messages> = {}): Words {
-  const wanted = lang ?? (document.documentElement.lang || navigator.language || 'en');
-  const chinese = /^zh\b/i.test(wanted);
-  const catalogue: Messages = { ...(chinese ? zh : en), ...overrides };
-  return {
-    lang: chinese ? 'zh' : 'en',
-    say: (key, ...values) => catalogue[key].replace(/\{(\d)\}/g, (_, index: string) => String(values[Number(index)] ?? '')),
-    state(state) {
-      const key = `state_${state}`;
-      return Object.hasOwn(catalogue, key) ? catalogue[key as MessageKey] : state;
-    },
-  };
-}
