@@ -36,7 +36,7 @@ class Problem:
         return f"{self.place}: {self.message}{hint}"
 
 
-class ConfigurationError(Exception):
+class ConfigurationError(ValueError):
     """The file is refused. Holds up to 20 problems in the order of their lines, one per printed line."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:

@@ -1,0 +1,223 @@
+"""The commands of the control socket as one table: name, the shape of its parameters, what runs it."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gateway.domain.audit import Stream
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.runtime.admin import KEY_DAYS, SESSION_DAYS, Admin, Reloader
+from gateway.transports.control import views
+
+Text = Annotated[str, Field(max_length=1024)]
+Texts = Annotated[list[Text], Field(max_length=256)]
+Count = Annotated[int, Field(ge=1, le=1000)]
+
+
+class Parameters(BaseModel):
+    """Parameters of a command; unknown ones are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Request(Parameters):
+    """A line on the socket."""
+
+    command: Text
+    parameters: dict[str, Any]
+
+
+class Nothing(Parameters):
+    """No parameters."""
+
+
+class AddSession(Parameters):
+    """`session.add`."""
+
+    agent: Text
+    user: Text
+    sites: Texts
+    scope: Texts
+    days: int = SESSION_DAYS
+    conversation: Text | None = None
+
+
+class AddKey(Parameters):
+    """`site.key.add`."""
+
+    site: Text
+    capabilities: Texts | None = None
+    days: int = KEY_DAYS
+
+
+class ListKeys(Parameters):
+    """`site.key.list`."""
+
+    site: Text | None = None
+
+
+class Named(Parameters):
+    """A command about one thing."""
+
+    name: Text
+
+
+class ListCalls(Parameters):
+    """`calls.list`."""
+
+    limit: Count = 50
+    session: Text | None = None
+
+
+class Explain(Parameters):
+    """`explain`."""
+
+    session: Text
+    capability: Text
+
+
+class Tail(Parameters):
+    """`audit.tail`."""
+
+    limit: Count = 50
+    # A stream is a word on the wire, which strict mode would refuse.
+    stream: Annotated[Stream | None, Field(strict=False)] = None
+
+
+class After(Parameters):
+    """`audit.after`."""
+
+    seen: Annotated[dict[Annotated[Stream, Field(strict=False)], int], Field(max_length=len(Stream))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What commands work with, and who gave this one. Without a running gateway there is nothing to reload."""
+
+    admin: Admin
+    by: str
+    reloader: Reloader | None = None
+
+
+P = TypeVar("P", bound=Parameters)
+
+
+@dataclass(frozen=True, slots=True)
+class Command(Generic[P]):
+    """One row of the table."""
+
+    parameters: type[P]
+    run: Callable[[Desk, P], Awaitable[Any]]
+
+
+async def _add_session(desk: Desk, p: AddSession) -> Any:
+    grant = await desk.admin.add_session(
+        p.agent, user=p.user, sites=p.sites, scope=p.scope, days=p.days, conversation=p.conversation, by=desk.by
+    )
+    return {**views.of_session(grant.session, desk.admin.standing_of(grant.session)), "token": grant.token}
+
+
+async def _list_sessions(desk: Desk, _: Nothing) -> Any:
+    return [views.of_session(s, desk.admin.standing_of(s)) for s in await desk.admin.sessions()]
+
+
+async def _revoke_session(desk: Desk, p: Named) -> Any:
+    session = await desk.admin.revoke_session(p.name, by=desk.by)
+    return views.of_session(session, desk.admin.standing_of(session))
+
+
+async def _add_key(desk: Desk, p: AddKey) -> Any:
+    new = await desk.admin.add_key(p.site, capabilities=p.capabilities, days=p.days, by=desk.by)
+    return {**views.of_key(new.key, desk.admin.standing_of_key(new.key)), "secret": new.secret}
+
+
+async def _list_keys(desk: Desk, p: ListKeys) -> Any:
+    return [views.of_key(key, desk.admin.standing_of_key(key)) for key in await desk.admin.keys(p.site)]
+
+
+async def _revoke_key(desk: Desk, p: Named) -> Any:
+    key = await desk.admin.revoke_key(p.name, by=desk.by)
+    return views.of_key(key, desk.admin.standing_of_key(key))
+
+
+async def _list_agents(desk: Desk, _: Nothing) -> Any:
+    return [views.of_agent(agent) for agent in desk.admin.agents()]
+
+
+async def _list_sites(desk: Desk, _: Nothing) -> Any:
+    return [views.of_site(site) for site in desk.admin.sites()]
+
+
+async def _list_calls(desk: Desk, p: ListCalls) -> Any:
+    return [views.of_call(call) for call in await desk.admin.calls(limit=p.limit, session=p.session)]
+
+
+async def _show_call(desk: Desk, p: Named) -> Any:
+    call, receipts = await desk.admin.call(p.name)
+    return {**views.of_call(call), "receipts": [views.of_receipt(receipt) for receipt in receipts]}
+
+
+async def _explain(desk: Desk, p: Explain) -> Any:
+    return views.of_explanation(await desk.admin.explain(p.session, p.capability))
+
+
+async def _tail(desk: Desk, p: Tail) -> Any:
+    return [views.of_record(record) for record in await desk.admin.audit_tail(limit=p.limit, stream=p.stream)]
+
+
+async def _after(desk: Desk, p: After) -> Any:
+    return [views.of_record(record) for record in await desk.admin.audit_after(p.seen)]
+
+
+async def _verify(desk: Desk, _: Nothing) -> Any:
+    return views.of_verification(await desk.admin.audit_verify())
+
+
+async def _status(desk: Desk, _: Nothing) -> Any:
+    return views.of_status(await desk.admin.status())
+
+
+async def _reload(desk: Desk, _: Nothing) -> Any:
+    if desk.reloader is None:
+        raise GatewayError(ErrorCode.BAD_REQUEST, "no gateway runs, so there is nothing to reload")
+    return views.of_reload(await desk.reloader.reload(by=desk.by))
+
+
+COMMANDS: Final[Mapping[str, Command[Any]]] = {
+    "session.add": Command(AddSession, _add_session),
+    "session.list": Command(Nothing, _list_sessions),
+    "session.revoke": Command(Named, _revoke_session),
+    "site.key.add": Command(AddKey, _add_key),
+    "site.key.list": Command(ListKeys, _list_keys),
+    "site.key.revoke": Command(Named, _revoke_key),
+    "agent.list": Command(Nothing, _list_agents),
+    "site.list": Command(Nothing, _list_sites),
+    "calls.list": Command(ListCalls, _list_calls),
+    "calls.show": Command(Named, _show_call),
+    "explain": Command(Explain, _explain),
+    "audit.tail": Command(Tail, _tail),
+    "audit.after": Command(After, _after),
+    "audit.verify": Command(Nothing, _verify),
+    "status": Command(Nothing, _status),
+    "reload": Command(Nothing, _reload),
+}
+
+
+async def perform(desk: Desk, command: str, parameters: Mapping[str, Any]) -> Any:
+    """Run one command and return its value as JSON.
+
+    Raises:
+        GatewayError: the command is not known, its parameters are not right, or it was refused.
+    """
+    row = COMMANDS.get(command)
+    if row is None:
+        raise GatewayError(ErrorCode.BAD_REQUEST, f"there is no command `{command[:80]}`")
+    try:
+        judged = row.parameters.model_validate(dict(parameters))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise GatewayError(ErrorCode.BAD_REQUEST, f"`{where}` of `{command}`: {first['msg'].lower()}") from error
+    return await row.run(desk, judged)
