@@ -58,6 +58,7 @@ _FIND_BY_KEY: Final = Statement(
 _FIND_EQUAL: Final = Statement(
     select(CALLS)
     .where(
+        one_of(_C.entry, [Entry.AGENT_TOOL]),
         _C.session == value(_C.session),
         _C.request_fingerprint == value(_C.request_fingerprint),
         _C.capability == value(_C.capability),

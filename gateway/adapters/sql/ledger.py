@@ -61,8 +61,8 @@ CALLS: Final = Table(
     needed("late", NUMBER),
     needed("taken", NUMBER),
     optional("due_at", NUMBER),
-    UniqueConstraint("ref", name="calls_ref"),
     UniqueConstraint("agent", "user", "entry", "call_id", name="calls_key"),
+    UniqueConstraint("ref", name="calls_ref"),
     sqlite_strict=True,
 )
 _C = CALLS.c

@@ -68,8 +68,8 @@ def connect(path: Path, *, factory: type[sqlite3.Connection] = sqlite3.Connectio
     Raises:
         StoreRefused: SQLite is too old, the file system is no place for it, or somebody else has it open.
     """
-    _check_version(sqlite3.sqlite_version_info)
-    _check_file_system(path, Path("/proc/self/mountinfo"))
+    check_version(sqlite3.sqlite_version_info)
+    check_file_system(path, Path("/proc/self/mountinfo"))
     create(path)
     raw = sqlite3.connect(
         path,
@@ -98,22 +98,32 @@ def create(path: Path) -> None:
 class SqliteConnection:
     """`Connection` over one sqlite3 connection, which can be exchanged for a fresh one.
 
-    `failure` keeps what went wrong in the database itself: a unit that swallows the exception fails all the same.
+    `failure` keeps what went wrong in the database itself. From then to the next `renew` every statement fails
+    the same way: SQLite may have dropped the transaction, and a unit that swallowed the exception would go on
+    writing outside of one.
     """
 
+    failure: StoreUnavailable | None
+    _cursor: "sqlite3.Cursor | _Refusing"
+
     def __init__(self, raw: sqlite3.Connection) -> None:
-        self.failure: StoreUnavailable | None = None
         self.attach(raw)
 
     def attach(self, raw: sqlite3.Connection) -> None:
         """Go on with another connection."""
         self.raw = raw
+        self._control = raw.cursor()
+        self.renew()
+
+    def renew(self) -> None:
+        """Forget the failure."""
+        self.failure = None
         # INVARIANT: every method fetches all its rows at once, so that one cursor serves them all.
-        self._cursor = raw.cursor()
+        self._cursor = self._control
 
     def command(self, sql: str) -> None:
         """Run a word of transaction control; its errors come as SQLite words them."""
-        self._cursor.execute(sql)
+        self._control.execute(sql)
 
     def check(self) -> None:
         """Raise what a unit of work swallowed."""
@@ -151,16 +161,30 @@ class SqliteConnection:
         if isinstance(error, sqlite3.ProgrammingError | sqlite3.InterfaceError | sqlite3.DataError):
             return error
         self.failure = StoreUnavailable(f"the store failed: {error}")
+        self._cursor = _Refusing(self.failure)
         return self.failure
 
 
-def _check_version(version: tuple[int, ...]) -> None:
+class _Refusing:
+    """A cursor that runs nothing."""
+
+    def __init__(self, failure: StoreUnavailable) -> None:
+        self._failure = failure
+
+    def execute(self, _sql: str, _values: Values) -> sqlite3.Cursor:
+        raise self._failure
+
+    def executemany(self, _sql: str, _rows: Iterable[Values]) -> sqlite3.Cursor:
+        raise self._failure
+
+
+def check_version(version: tuple[int, ...]) -> None:
     if version < OLDEST:
         words = ".".join(map(str, version))
         raise StoreRefused(f"SQLite `{words}` is too old: use a Python built with SQLite 3.37 or newer")
 
 
-def _check_file_system(path: Path, mounts: Path) -> None:
+def check_file_system(path: Path, mounts: Path) -> None:
     """Refuse network file systems: their locks and syncs do not hold what SQLite builds on."""
     if not mounts.exists():
         return

@@ -94,7 +94,7 @@ class SqliteStore:
     def _commit(self, batch: list[_Unit]) -> None:
         """Run a batch in one transaction; where that fails, every member fails."""
         try:
-            self._connection.failure = None
+            self._connection.renew()
             self._make_usable()
             self._connection.command("BEGIN IMMEDIATE")
             for unit in batch:
@@ -111,7 +111,7 @@ class SqliteStore:
         """Run one unit in its savepoint. Raises sqlite3.Error where the transaction itself is lost."""
         connection, audit = self._connection, self._tx.audit
         connection.command("SAVEPOINT unit")
-        connection.failure = None
+        connection.renew()
         audit.begin()
         try:
             unit.value = unit.work(self._tx)

@@ -47,11 +47,11 @@ def upgrade() -> None:
         sa.Column("seq", NUMBER, nullable=False),
         sa.Column("body", BYTES, nullable=False),
         sa.Column("hash", BYTES, nullable=False),
+        sa.PrimaryKeyConstraint("number"),
+        sa.UniqueConstraint("stream", "seq", name="audit_chain"),
         sa.CheckConstraint(
             "stream IN ('admin', 'agent_tool', 'host_intent', 'identity', 'ui_action')", name="audit_stream"
         ),
-        sa.PrimaryKeyConstraint("number"),
-        sa.UniqueConstraint("stream", "seq", name="audit_chain"),
         sqlite_strict=True,
     )
     op.create_table(
@@ -107,14 +107,14 @@ def upgrade() -> None:
         sa.Column("late", NUMBER, nullable=False),
         sa.Column("taken", NUMBER, nullable=False),
         sa.Column("due_at", NUMBER, nullable=True),
+        sa.PrimaryKeyConstraint("number"),
+        sa.UniqueConstraint("agent", "user", "entry", "call_id", name="calls_key"),
+        sa.UniqueConstraint("ref", name="calls_ref"),
         sa.CheckConstraint("entry IN ('agent_tool', 'host_intent', 'ui_action')", name="calls_entry"),
         sa.CheckConstraint(
             "state IN ('awaiting_approval', 'cancelled', 'denied', 'dispatched', 'expired', 'failed', 'ready', 'succeeded', 'unknown', 'waiting_activation')",
             name="calls_state",
         ),
-        sa.PrimaryKeyConstraint("number"),
-        sa.UniqueConstraint("agent", "user", "entry", "call_id", name="calls_key"),
-        sa.UniqueConstraint("ref", name="calls_ref"),
         sqlite_strict=True,
     )
     op.create_index(
@@ -198,9 +198,9 @@ def upgrade() -> None:
         sa.Column("id", NUMBER, autoincrement=False, nullable=False),
         sa.Column("used", NUMBER, nullable=False),
         sa.Column("open", NUMBER, nullable=False),
+        sa.PrimaryKeyConstraint("id"),
         sa.CheckConstraint("id = 1", name="quota_single"),
         sa.CheckConstraint("used >= 0 AND open >= 0", name="quota_counts"),
-        sa.PrimaryKeyConstraint("id"),
         sqlite_strict=True,
     )
     op.create_table(
@@ -257,16 +257,13 @@ def upgrade() -> None:
         sa.Column("expires_at", NUMBER, nullable=False),
         sa.Column("decided_at", NUMBER, nullable=True),
         sa.Column("use_by", NUMBER, nullable=True),
+        sa.PrimaryKeyConstraint("number"),
+        sa.UniqueConstraint("id", name="approvals_id"),
+        sa.ForeignKeyConstraint(["call"], ["calls.ref"]),
         sa.CheckConstraint(
             "state IN ('approved', 'consumed', 'denied', 'expired', 'lapsed', 'open', 'withdrawn')",
             name="approvals_state",
         ),
-        sa.ForeignKeyConstraint(
-            ["call"],
-            ["calls.ref"],
-        ),
-        sa.PrimaryKeyConstraint("number"),
-        sa.UniqueConstraint("id", name="approvals_id"),
         sqlite_strict=True,
     )
     op.create_index("approvals_of_call", "approvals", ["call"])
@@ -283,10 +280,7 @@ def upgrade() -> None:
         sa.Column("revision", NUMBER, nullable=False),
         sa.Column("snapshot", TEXT, nullable=False),
         sa.Column("shown", BYTES, nullable=False),
-        sa.ForeignKeyConstraint(
-            ["shown"],
-            ["snapshots.key"],
-        ),
+        sa.ForeignKeyConstraint(["shown"], ["snapshots.key"]),
         sa.PrimaryKeyConstraint("session"),
         sqlite_strict=True,
         sqlite_with_rowid=False,
@@ -296,10 +290,7 @@ def upgrade() -> None:
         "call_inputs",
         sa.Column("call", NUMBER, autoincrement=False, nullable=False),
         sa.Column("arguments", TEXT, nullable=False),
-        sa.ForeignKeyConstraint(
-            ["call"],
-            ["calls.number"],
-        ),
+        sa.ForeignKeyConstraint(["call"], ["calls.number"]),
         sa.PrimaryKeyConstraint("call"),
         sqlite_strict=True,
     )
@@ -310,10 +301,7 @@ def upgrade() -> None:
         sa.Column("status", TEXT, nullable=False),
         sa.Column("reason", TEXT, nullable=True),
         sa.Column("at", NUMBER, nullable=False),
-        sa.ForeignKeyConstraint(
-            ["call"],
-            ["calls.number"],
-        ),
+        sa.ForeignKeyConstraint(["call"], ["calls.number"]),
         sa.PrimaryKeyConstraint("call", "seq"),
         sqlite_strict=True,
         sqlite_with_rowid=False,
@@ -325,10 +313,7 @@ def upgrade() -> None:
         sa.Column("evidence", TEXT, nullable=True),
         sa.Column("at", NUMBER, nullable=False),
         sa.Column("erase_at", NUMBER, nullable=False),
-        sa.ForeignKeyConstraint(
-            ["call"],
-            ["calls.number"],
-        ),
+        sa.ForeignKeyConstraint(["call"], ["calls.number"]),
         sa.PrimaryKeyConstraint("call"),
         sqlite_strict=True,
     )

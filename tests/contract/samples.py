@@ -1,0 +1,168 @@
+"""One plausible thing of each kind; a test names only what it is about."""
+
+from dataclasses import replace
+from typing import Any
+
+from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.approvals import Approval, ApprovalState, digest_of
+from gateway.domain.audit import AuditEvent, AuditRecord, Stream
+from gateway.domain.calls import Call, CallState, Entry, Result
+from gateway.domain.denials import Denial
+from gateway.domain.errors import ErrorCode
+from gateway.domain.pages import PageSession
+from gateway.domain.sites import SiteKey, Ticket
+from policy.vocabulary import Effect, Risk
+
+NOW = 1_700_000_000_000
+
+
+def a_call(ref: str = "call_1", **changes: Any) -> Call:
+    call = Call(
+        ref=ref,
+        entry=Entry.AGENT_TOOL,
+        agent="claude",
+        user="maria",
+        session="ses_1",
+        call_id=f"key-of-{ref}",
+        minted=False,
+        request_fingerprint=f"fingerprint of {ref}",
+        arguments_digest="d" * 64,
+        capability="todo.add",
+        capability_fingerprint="c" * 64,
+        effect=Effect.WRITE,
+        risk=Risk.USER_CONFIRMATION,
+        state=CallState.READY,
+        decision='{"verdict":"ask"}',
+        policy_revision="p" * 64,
+        inventory_revision=42,
+        site="shop",
+        page_selector=None,
+        page="page_1",
+        epoch=3,
+        timeout_ms=30_000,
+        admitted_at=NOW,
+        deadline=NOW + 600_000,
+    )
+    return replace(call, **changes)
+
+
+def a_full_call(ref: str = "call_1") -> Call:
+    """A call with a value in every field."""
+    return a_call(
+        ref,
+        minted=True,
+        state=CallState.UNKNOWN,
+        page_selector="page_1",
+        approve_by=NOW + 1,
+        input_in_memory=True,
+        traceparent="00-" + "a" * 32 + "-" + "b" * 16 + "-01",
+        approval="apr_1",
+        approved_at=NOW + 2,
+        orphaned_at=NOW + 3,
+        handed_out=True,
+        dispatched_at=NOW + 4,
+        execute_by=NOW + 5,
+        cancel_requested=True,
+        ended_at=NOW + 6,
+        code=ErrorCode.OUTCOME_UNKNOWN,
+        message="the page went away",
+        late=True,
+        taken=True,
+    )
+
+
+def a_result(**changes: Any) -> Result:
+    return replace(Result(output='{"id":7}', evidence=None, at=NOW, erase_at=NOW + 86_400_000), **changes)
+
+
+def an_approval(name: str = "apr_1", call: str = "call_1", **changes: Any) -> Approval:
+    payload = '{"summary":"add ‘milk’"}'
+    approval = Approval(
+        id=name,
+        call=call,
+        nonce="n" * 22,
+        payload=payload,
+        digest=digest_of(payload),
+        page="page_1",
+        epoch=3,
+        user="maria",
+        decision='{"verdict":"ask"}',
+        state=ApprovalState.OPEN,
+        opened_at=NOW,
+        expires_at=NOW + 120_000,
+    )
+    return replace(approval, **changes)
+
+
+def a_session(name: str = "ses_1", **changes: Any) -> AgentSession:
+    session = AgentSession(
+        id=name,
+        agent="claude",
+        user="maria",
+        conversation=name,
+        sites=("shop", "blog"),
+        scope=("todo.*", "report.create"),
+        token_hash=f"token of {name}".encode(),
+        created_at=NOW,
+        expires_at=NOW + 86_400_000,
+    )
+    return replace(session, **changes)
+
+
+def a_key(name: str = "key_1", **changes: Any) -> SiteKey:
+    key = SiteKey(
+        id=name,
+        site="shop",
+        secret_hash=b"s" * 32,
+        capabilities=("todo.*",),
+        created_at=NOW,
+        expires_at=NOW + 86_400_000,
+    )
+    return replace(key, **changes)
+
+
+def a_ticket(digest: bytes = b"t" * 32, **changes: Any) -> Ticket:
+    ticket = Ticket(
+        hash=digest,
+        site="shop",
+        user="maria",
+        origin="https://shop.example",
+        capabilities=("todo.add",),
+        key="key_1",
+        created_at=NOW,
+        expires_at=NOW + 120_000,
+    )
+    return replace(ticket, **changes)
+
+
+def a_page(name: str = "page_1", **changes: Any) -> PageSession:
+    page = PageSession(
+        id=name,
+        site="shop",
+        user="maria",
+        origin="https://shop.example",
+        resume_hash=b"r" * 32,
+        document="doc_1",
+        epoch=1,
+        capabilities=("todo.add", "todo.list"),
+        created_at=NOW,
+        seen_at=NOW,
+        standing_until=NOW + 3_600_000,
+    )
+    return replace(page, **changes)
+
+
+def a_denial(fingerprint: str = "fp_1", **changes: Any) -> Denial:
+    denial = Denial(
+        agent="claude",
+        user="maria",
+        request_fingerprint=fingerprint,
+        capability="todo.add",
+        title="Add a to-do",
+        until=NOW + 600_000,
+    )
+    return replace(denial, **changes)
+
+
+def a_record(at: int = NOW, stream: Stream = Stream.AGENT_TOOL, **facts: Any) -> AuditRecord:
+    return AuditRecord(stream=stream, event=AuditEvent.CALL_ADMITTED, at=at, facts=facts)
