@@ -94,9 +94,7 @@ class SqliteStore:
     def _commit(self, batch: list[_Unit]) -> None:
         """Run a batch in one transaction; where that fails, every member fails."""
         try:
-            self._connection.renew()
-            self._make_usable()
-            self._connection.command("BEGIN IMMEDIATE")
+            self._begin()
             for unit in batch:
                 self._run(unit)
             self._connection.command("COMMIT")
@@ -106,6 +104,16 @@ class SqliteStore:
             for unit in batch:
                 unit.value, unit.error = None, StoreUnavailable(f"the store cannot commit: {cause}")
                 unit.error.__cause__ = cause
+
+    def _begin(self) -> None:
+        """Open a transaction. A connection that cannot do even that is exchanged before the next attempt."""
+        if not self._is_usable:
+            self._connection.raw.close()
+            self._connection.attach(self._connect(self._path))
+        self._is_usable = False
+        self._connection.renew()
+        self._connection.command("BEGIN IMMEDIATE")
+        self._is_usable = True
 
     def _run(self, unit: _Unit) -> None:
         """Run one unit in its savepoint. Raises sqlite3.Error where the transaction itself is lost."""
@@ -132,13 +140,6 @@ class SqliteStore:
                 self._connection.command("ROLLBACK")
         except sqlite3.Error:
             self._is_usable = False
-
-    def _make_usable(self) -> None:
-        if self._is_usable:
-            return
-        self._connection.raw.close()
-        self._connection.attach(self._connect(self._path))
-        self._is_usable = True
 
     def _tell(self, batch: list[_Unit]) -> None:
         assert self._loop is not None, "a unit was queued on it"
