@@ -15,6 +15,16 @@ _LEVELS_PER_SCHEMA: Final = 3
 
 _DIALECTS: Final = frozenset({DRAFT_7, DRAFT_2020_12})
 
+_ONLY_NEWER: Final = frozenset(
+    {
+        "prefixItems", "unevaluatedItems", "unevaluatedProperties", "dependentSchemas", "dependentRequired",
+        "minContains", "maxContains",
+    }
+)  # fmt: skip
+_ONLY_OLDER: Final = frozenset({"additionalItems"})
+_BESIDE_REFERENCES: Final = frozenset({"$ref", "title", "description"})
+"""In draft-07 a reference switches its neighbours off; words for people do no harm."""
+
 
 @dataclass(frozen=True, slots=True)
 class SchemaDocument:
@@ -52,6 +62,21 @@ class SchemaDocument:
         for step in path:
             found = found[step]
         return found
+
+    def rules(self, path: Path) -> dict[str, Any] | bool:
+        """The keywords at a path that count in this dialect, or the whole verdict.
+
+        The judge reads both dialects' keywords; whoever explains or publishes must not invent rules.
+        """
+        schema = self.at(path)
+        if not isinstance(schema, dict):
+            return bool(schema)
+        rules = cast("dict[str, Any]", schema)
+        if self.dialect != DRAFT_7:
+            return {keyword: rules[keyword] for keyword in rules if keyword not in _ONLY_OLDER}
+        if "$ref" in rules:
+            return {keyword: rules[keyword] for keyword in rules if keyword in _BESIDE_REFERENCES}
+        return {keyword: rules[keyword] for keyword in rules if keyword not in _ONLY_NEWER}
 
     def _pointed(self, fragment: str) -> Path | None:
         found: Any = self.root

@@ -12,7 +12,6 @@ import jsonschema_rs
 
 from capabilities.json_values import Path
 from capabilities.schemas.document import SchemaDocument, references
-from capabilities.schemas.keywords import DRAFT_7
 from capabilities.schemas.native import Parts, compile_native
 from capabilities.schemas.words import words_of
 
@@ -88,12 +87,9 @@ class _Walk:
     def explain(self, place: _Place, *, within: int) -> Broken:
         while self._steps > 0:
             self._steps -= 1
-            schema = self._document.at(place.schema)
-            if not isinstance(schema, dict):
+            rules = self._document.rules(place.schema)
+            if isinstance(rules, bool):
                 return Broken(place.path, "is not allowed here")
-            rules = cast("dict[str, Any]", schema)
-            if "$ref" in rules and self._document.dialect == DRAFT_7:
-                rules = {"$ref": rules["$ref"]}  # in draft-07 its neighbours do not count
             broken = self._own_rule(rules, place)
             if broken is not None:
                 return broken

@@ -183,7 +183,7 @@ def test_the_limits_of_work_hold_at_their_edges() -> None:
 
 def test_references_that_write_out_too_much_are_refused() -> None:
     def uses(count: int) -> dict[str, Any]:
-        shared = {"properties": {f"q{i}": {} for i in range(98)}}
+        shared = obj(properties={f"q{i}": {} for i in range(98)})
         return obj(
             properties={f"p{i}": {"$ref": "#/$defs/shared"} for i in range(count)}, **{"$defs": {"shared": shared}}
         )

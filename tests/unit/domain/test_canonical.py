@@ -25,9 +25,7 @@ values = st.recursive(
 )
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-SAFE, SAFE) | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=6) | st.dictionaries(st.text(st.characters(max_codepoint=127)), inner)
-    ),
+    lambda inner: st.lists(inner, max_size=6) | st.dictionaries(st.text(st.characters(max_codepoint=127)), inner),
     max_leaves=30,
 )
 
