@@ -30,11 +30,17 @@ class Waiter:
 
     def tell(self, news: News) -> None:
         """Hand over the newest state of the call."""
-        self._news = news
+        # Progress that was on its way when the call ended must not cover its end.
+        if news.progress is None or self._news is None or self._news.progress is not None:
+            self._news = news
+        self._changed.set()
+
+    def wake(self) -> None:
+        """Let it look up though there is no news: its session or its door is closing."""
         self._changed.set()
 
     async def next_news(self, timeout: float) -> News | None:
-        """The newest state not seen yet, within `timeout` seconds; None when nothing came."""
+        """The newest state not seen yet, within `timeout` seconds; None when nothing came or it was woken."""
         if not self._changed.is_set():
             try:
                 async with asyncio.timeout(timeout):
@@ -42,7 +48,8 @@ class Waiter:
             except TimeoutError:
                 return None
         self._changed.clear()
-        return self._news
+        news, self._news = self._news, None
+        return news
 
 
 class Attendance:

@@ -4,6 +4,7 @@ Owns the order of the steps; the transactions are in `admission`, `dispatch` and
 Knows nothing of MCP, HTTP or sockets.
 """
 
+import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -81,6 +82,10 @@ class Calls:
         waiter = self.attendance.join(plan.ref)
         try:
             admission = await self._admit(plan)
+        except asyncio.CancelledError:
+            # The commit goes on without its caller: what it makes is an orphan, not a call nobody waits for.
+            self.attendance.hang_up(waiter)
+            raise
         except BaseException:
             self.attendance.leave(waiter)
             raise

@@ -27,7 +27,16 @@ class Spine:
         self._handlers[kind] = handler
 
     async def run(self, work: Callable[[Tx], After]) -> Any:
-        """Run one unit of work; returns its value after the commit and after its effects were performed."""
+        """Run one unit of work; returns its value after the commit and after its effects were performed.
+
+        A caller that is cancelled meanwhile stops neither: what was committed has its effects.
+        """
+        task = asyncio.get_running_loop().create_task(self._run(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(task)
+
+    async def _run(self, work: Callable[[Tx], After]) -> Any:
         after = await self.store.run(work)
         for effect in after.effects:
             self.perform(effect)
