@@ -1,0 +1,34 @@
+"""The command line. `serve`, `init`, `check`, `connect` and `demo` stand alone; the rest asks the running gateway."""
+
+import typer
+
+from gateway.cli import calls, connect, serving, sessions, sites, trail
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="ostiary",
+    help="A doorkeeper for agents: they act in the page a person has open, only as the site and the person allow.",
+    no_args_is_help=True,
+    add_completion=False,
+    # A traceback with local values would print tokens.
+    pretty_exceptions_enable=False,
+)
+
+for command in (
+    serving.serve,
+    serving.init,
+    serving.check,
+    serving.reload,
+    serving.status,
+    calls.explain,
+    connect.connect,
+    serving.demo,
+):
+    app.command()(command)
+
+app.add_typer(sessions.agent, name="agent")
+app.add_typer(sites.site, name="site")
+app.add_typer(sessions.session, name="session")
+app.add_typer(calls.calls, name="calls")
+app.add_typer(trail.audit, name="audit")

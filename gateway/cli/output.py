@@ -1,0 +1,73 @@
+"""How the command line prints: tables for people, JSON for programs, one line for a mistake."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, NoReturn, cast
+
+import typer
+
+
+def fail(message: str) -> NoReturn:
+    """Say what is wrong and end with 1."""
+    typer.echo(message if message.startswith("error: ") else f"error: {message}", err=True)
+    raise typer.Exit(1)
+
+
+def note(message: str) -> None:
+    """Something beside the answer, which stays alone on standard output."""
+    typer.echo(message, err=True)
+
+
+def say(message: str) -> None:
+    """A part of the answer, never wrapped: tokens and commands are copied from here."""
+    typer.echo(message)
+
+
+def print_json(value: Any) -> None:
+    """The answer for a program."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_json_line(value: Any) -> None:
+    """One of many answers for a program."""
+    typer.echo(json.dumps(value, ensure_ascii=False))
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
+    """The answer for a person."""
+    # Rich costs a tenth of a second, which `ostiary check` can do without.
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = [[Text(shown(value)) for value in row] for row in rows]
+    if not cells:
+        typer.echo(empty)
+        return
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in cells:
+        table.add_row(*row)
+    console = Console()
+    # A pipe has no width; cutting lines at 80 would break every script that reads them.
+    console.print(table, width=None if console.is_terminal else 400)
+
+
+def shown(value: object) -> str:
+    """A value in a cell. Names come from pages and agents: what could move the cursor is made visible."""
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        return ", ".join(shown(item) for item in items) or "-"
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in str(value))
+
+
+def instant(at: int | None) -> str:
+    """Milliseconds since the epoch as a person writes them."""
+    return "-" if at is None else datetime.fromtimestamp(at / 1_000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
