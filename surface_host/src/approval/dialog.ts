@@ -138,7 +138,7 @@ export function createApprovalDialog({ queue, say, mode, digest, hasBadge, onDec
     const approve = choice('approve');
     const deny = choice('deny');
     deny.autofocus = true;
-    const count = el('span');
+    const count = el('span', { class: 'count' });
     const status = el('p', { class: 'status', role: 'status' });
     const later = button(say('later'), 'end', putAside);
     const { heading, main } = contentOf(prompt, say, digest);
