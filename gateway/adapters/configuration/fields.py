@@ -207,7 +207,7 @@ class Fields:
                 f"it belongs in {where}; look at the indentation",
             )
         elif close:
-            self.refuse(entry.mark, path, f"unknown key `{path}`", f"did you mean `{close[0]}`")
+            self.refuse(entry.mark, path, f"unknown key `{path}`", f"did you mean `{close[0]}`?")
         else:
             self.refuse(entry.mark, path, f"unknown key `{path}`", f"the keys here are {_listed(self._section)}")
 
