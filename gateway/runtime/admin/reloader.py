@@ -73,6 +73,6 @@ def _later(old: Configuration, new: Configuration) -> list[str]:
     ledger = (old.limits.ledger_rows, old.limits.ledger_open) != (new.limits.ledger_rows, new.limits.ledger_open)
     changed = [
         *(["`server.listen`"] if listening else []),
-        *(["`limits.ledger_rows` and `limits.ledger_open`"] if ledger else []),
+        *(["`limits.ledger_rows`, `limits.ledger_open`"] if ledger else []),
     ]
-    return [f"{' and '.join(changed)} count from the next start"] if changed else []
+    return [f"from the next start on: {', '.join(changed)}"] if changed else []
