@@ -54,6 +54,7 @@ export function createApprovalDialog({ queue, say, mode, digest, hasBadge, onDec
 
   let view: View | undefined;
   let armed = false;
+  let moving = false;
   let armTimer = 0;
   let toastTimer = 0;
   let focusBefore: Element | null = null;
@@ -66,8 +67,10 @@ export function createApprovalDialog({ queue, say, mode, digest, hasBadge, onDec
 
   const show = (): void => {
     attach();
+    moving = true;
     dialog.close();
     dialog.showModal();
+    moving = false;
     view?.deny.focus();
     armed = false;
     clearTimeout(armTimer);
@@ -109,8 +112,8 @@ export function createApprovalDialog({ queue, say, mode, digest, hasBadge, onDec
     if (!view) return;
     const { prompt, approve, deny, count, status } = view;
     const live = prompt.state === 'open' && armed;
-    approve.ariaDisabled = String(!live || !sight.visible);
-    deny.ariaDisabled = String(!live);
+    approve.setAttribute('aria-disabled', String(!live || !sight.visible));
+    deny.setAttribute('aria-disabled', String(!live));
     dialog.classList.toggle('grey', prompt.state === 'agent_left' || prompt.state === 'expired');
     const open = queue.open();
     count.hidden = open.length < 2;
@@ -161,7 +164,9 @@ export function createApprovalDialog({ queue, say, mode, digest, hasBadge, onDec
     putAside();
   });
   // Browsers may close on a second Escape without asking; after our own closes it is open again or there is no view.
-  dialog.addEventListener('close', () => dialog.open || putAside());
+  dialog.addEventListener('close', () => {
+    if (!dialog.open && !moving) putAside();
+  });
 
   return {
     sync() {

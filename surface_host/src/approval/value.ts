@@ -23,7 +23,7 @@ export function argumentBlock({ name, value }: ApprovalArgument, say: Say, diges
   const head = el('div', { class: 'row' }, el('code', {}, foreign(name)), kind);
   const box = block('', name);
 
-  if (!whole) box.append(say('empty'));
+  if (!whole) box.append(el('span', { class: 'mark' }, say('empty')));
   else if (whole.length <= SHORT + TAIL) box.append(show(whole));
   else {
     void digest(value).then((hex) => kind.append(` · sha256 ${hex.slice(0, 12)}`));

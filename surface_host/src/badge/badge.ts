@@ -39,6 +39,7 @@ export function createBadge(options: BadgeOptions): Badge {
 
   let latest = NOTHING;
   let open = false;
+  let reviewing = false;
 
   const label = el('span', { class: 'label' });
   const count = el('span', { class: 'count' });
@@ -81,6 +82,10 @@ export function createBadge(options: BadgeOptions): Badge {
     const key = `state_${state}`;
     return Object.hasOwn(en, key) ? say(key as keyof Messages) : state;
   };
+  const review = (approval: string): void => {
+    reviewing = true;
+    queue.bringBack(approval);
+  };
   const labelOf = (agent: string): string => latest.agents.find((known) => known.agent === agent)?.label ?? agent;
 
   const contents = (): Child[] => {
@@ -94,7 +99,7 @@ export function createBadge(options: BadgeOptions): Badge {
       part(
         'pending',
         queue.open().map(({ payload: { approval, summary } }) =>
-          row(summary.object, summary.agent, named(button(say('review'), 'review', () => queue.bringBack(approval)), summary.object)),
+          row(summary.object, summary.agent, named(button(say('review'), 'review', () => review(approval)), summary.object)),
         ),
       ),
       part(
@@ -108,6 +113,7 @@ export function createBadge(options: BadgeOptions): Badge {
           ),
         ),
       ) || el('p', { class: 'dim' }, say('noAgents')),
+      pin,
       part(
         'recent',
         entries.slice(0, 10).map(({ title, agent, state: done, ago: since }) =>
@@ -120,7 +126,6 @@ export function createBadge(options: BadgeOptions): Badge {
           row(title, labelOf(agent), named(button(say('allowAsking'), '', () => act('lift_deny', { agent, capability })), title)),
         ),
       ),
-      pin,
     ];
   };
 
@@ -142,6 +147,11 @@ export function createBadge(options: BadgeOptions): Badge {
     pill.setAttribute('aria-label', [`Ostiary: ${label.textContent ?? ''}`, say(state), pending > 0 && `${say('pending')}: ${pending}`].filter(Boolean).join(', '));
     panel.hidden = !open;
     if (open) redraw();
+    // Who came from here by keyboard comes back here: the dialog cannot focus inside a closed root.
+    if (reviewing && !queue.shown()) {
+      reviewing = false;
+      (open ? panel : pill).focus();
+    }
   }
 
   /** A fresh snapshot must not throw a keyboard user out of the panel. */
