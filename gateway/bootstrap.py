@@ -162,6 +162,7 @@ def wire(
         vault=vault,
     )
     pages = Pages(spine=spine, live=live, clock=clock, ids=ids, approvals=approvals, vault=vault)
+    pages.on_gone(sessions.page_gone)
     execution = Execution(spine=spine, live=live, clock=clock, handlers=handlers)
     execution.connect_pages(pages)
     contexts = Contexts(pages=pages, ids=ids)

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import orjson
 import structlog
 
 from capabilities.contract import Descriptor, Handler, HandlerFailed
-from gateway.domain.calls import Call
+from gateway.domain.calls import Call, CallState
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode
 from gateway.runtime.effects import After, CancelWork, Execute, Told
@@ -20,6 +20,12 @@ from gateway.runtime.validators import validator_of
 from gateway.runtime.world import Live
 
 _log = structlog.get_logger("ostiary.execution")
+
+ON_PAGE_MAX: Final = 4_096
+"""Calls on pages remembered at once; the store knows the others."""
+
+STARTED_SECONDS: Final = 0.2
+"""How long a `started` may wait to be stored together with the result."""
 
 
 class PageLink(Protocol):
@@ -58,6 +64,9 @@ class Execution:
         self._handlers = handlers
         self._running: dict[str, asyncio.Task[None]] = {}
         self._pages: PageLink | None = None
+        self._on_page: dict[str, Call] = {}
+        self._started: dict[str, int] = {}
+        self._is_storing = False
         spine.on(Execute, self._execute)
         spine.on(CancelWork, self._cancel)
 
@@ -79,13 +88,89 @@ class Execution:
         final = judged(answer, violation, descriptor)
         limits = self._live.world.configuration.limits
 
+        started = self._started.pop(call.ref, None)
+
         def work(tx: Tx) -> After:
+            if started is not None:
+                tx.calls.add_receipt(call.ref, "started", reason=None, at=started)
             ended, effects = settle(
                 tx, call.ref, final, self._clock.now(), result_ms=limits.result_ms, page=page, epoch=epoch
             )
             return After(ended is not None, effects)
 
         return await self._spine.run(work)
+
+    # -- what a page says of its work -------------------------------------------------------------------------
+
+    async def answered_by_page(self, page: str, epoch: int, ref: str, answer: Answer) -> bool | None:
+        """Judge and record what the document at `epoch` says came of `ref`.
+
+        False when it was dropped, None when that document never had such a call.
+        """
+        call = await self._call_of(page, epoch, ref)
+        if call is None:
+            return None
+        self._on_page.pop(ref, None)
+        return await self.answer(call, answer, page=page, epoch=epoch)
+
+    async def refused_by_page(self, page: str, epoch: int, ref: str, code: ErrorCode, message: str) -> bool | None:
+        """The document did not run dispatched work: `not_available`, or it counts as not delivered.
+
+        False when it is not dispatched, None when that document never had such a call.
+        """
+        call = await self._call_of(page, epoch, ref)
+        if call is None:
+            return None
+        self._on_page.pop(ref, None)
+
+        def work(tx: Tx) -> After:
+            row, now = tx.calls.find(ref), self._clock.now()
+            if row is None or row.state is not CallState.DISPATCHED:
+                return After(False)
+            if code is ErrorCode.NOT_AVAILABLE:
+                refused = Answer(code=code, message=message)
+                return After(True, settle(tx, ref, refused, now, result_ms=0, page=page, epoch=epoch)[1])
+            return After(True, not_delivered(tx, row, now, message)[1])
+
+        return await self._spine.run(work)
+
+    async def progressed_on_page(
+        self, page: str, epoch: int, ref: str, n: float, total: float | None, message: str | None
+    ) -> bool:
+        """Tell waiters how far the document is with `ref`; False when it is not running there."""
+        call = await self._call_of(page, epoch, ref)
+        if call is None or call.state is not CallState.DISPATCHED:
+            return False
+        self.progressed(call, n, total, message)
+        return True
+
+    def started_on_page(self, page: str, epoch: int, ref: str) -> None:
+        """Note that the handler is about to run; stored with the result, or a moment later without one."""
+        call = self._on_page.get(ref)
+        if call is None or (call.page, call.epoch) != (page, epoch):
+            return
+        self._started.setdefault(ref, self._clock.now())
+        # A commit of its own, now, would stand between a quick handler's result and its caller.
+        if not self._is_storing:
+            self._is_storing = True
+            self._spine.spawn(self._store_started())
+
+    async def _store_started(self) -> None:
+        await asyncio.sleep(STARTED_SECONDS)
+        self._is_storing = False
+        started, self._started = self._started, {}
+
+        def work(tx: Tx) -> After:
+            for ref, at in started.items():
+                tx.calls.add_receipt(ref, "started", reason=None, at=at)
+            return After(None)
+
+        if started:
+            await self._spine.run(work)
+
+    async def _call_of(self, page: str, epoch: int, ref: str) -> Call | None:
+        call = self._on_page.get(ref) or await self._spine.store.run(lambda tx: tx.calls.find(ref))
+        return None if call is None or (call.page, call.epoch) != (page, epoch) else call
 
     def _descriptor(self, call: Call) -> Descriptor | None:
         page = self._live.world.pages.get(call.page) if call.page else None
@@ -100,8 +185,16 @@ class Execution:
             task = asyncio.get_running_loop().create_task(self._run_builtin(call, effect.arguments))
             self._running[call.ref] = task
             task.add_done_callback(lambda _: self._running.pop(call.ref, None))
-        elif self._pages is None or not self._pages.invoke(call, effect.arguments):
+        elif self._pages is not None and self._pages.invoke(call, effect.arguments):
+            self._remember(call)
+        else:
             self._spine.spawn(self._undelivered(call))
+
+    def _remember(self, call: Call) -> None:
+        """Keep what was handed to a page at hand, so that its answer needs no reading first."""
+        if len(self._on_page) >= ON_PAGE_MAX:
+            del self._on_page[next(iter(self._on_page))]
+        self._on_page[call.ref] = call
 
     async def _undelivered(self, call: Call) -> None:
         def work(tx: Tx) -> After:

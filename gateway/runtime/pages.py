@@ -5,7 +5,7 @@ Knows frames only as plain values; sockets, limits and parsing are the transport
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
@@ -62,10 +62,11 @@ class Hello:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
-    """The standing a document got; `resume` is told once."""
+    """The standing a document got; `resume` is told once. `open` are the calls it found on its page session."""
 
     page: LivePage
     resume: str
+    open: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class _Joining:
     session: PageSession
     resume: str
     is_new_document: bool
+    open: frozenset[str]
 
 
 def secret_hash(secret: str) -> bytes:
@@ -94,9 +96,14 @@ class Pages:
         self._vault = vault
         self._links: dict[str, PageConnection] = {}
         self._fresh: set[str] = set()
+        self._gone_listeners: list[Callable[[str], None]] = []
         spine.on(Ask, self._ask)
         spine.on(AskChanged, self._ask_changed)
         spine.on(TryDispatch, lambda effect: spine.spawn(self.try_dispatch(effect.ref)))
+
+    def on_gone(self, listener: Callable[[str], None]) -> None:
+        """Call `listener` with every page session that was forgotten."""
+        self._gone_listeners.append(listener)
 
     # -- joining and leaving ------------------------------------------------------------------------------
 
@@ -129,7 +136,7 @@ class Pages:
         if replaced is not None and replaced is not connection:
             replaced.close(CLOSE_REPLACED, "replaced")
         self._fresh.add(session.id)
-        return Joined(page=page, resume=joining.resume)
+        return Joined(page=page, resume=joining.resume, open=joining.open)
 
     async def arrived(self, joined: Joined, seen: frozenset[str]) -> None:
         """After `welcome`: end what the arrival of this document proves lost or never delivered."""
@@ -140,7 +147,8 @@ class Pages:
             for call in tx.calls.open_on_page(session.id):
                 if call.epoch != session.epoch:
                     effects += self._lose_page(tx, call, now, "the page was replaced by a new document")
-                elif call.state is CallState.DISPATCHED and call.ref not in seen:
+                # What was dispatched after the join went to this very socket; `seen` cannot speak of it.
+                elif call.state is CallState.DISPATCHED and call.ref in joined.open and call.ref not in seen:
                     message = "the document came back without having got the request"
                     effects += not_delivered(tx, call, now, message)[1]
             return After(None, tuple(effects))
@@ -189,6 +197,7 @@ class Pages:
                 session=session,
                 resume=f"{session.id}.{secret}",
                 is_new_document=earlier is None or earlier.document != hello.document,
+                open=frozenset(call.ref for call in tx.calls.open_on_page(session.id)),
             )
         )
 
@@ -278,6 +287,8 @@ class Pages:
         if present is None or present.is_connected:
             return
         self._live.remove_page(page.id)
+        for listener in self._gone_listeners:
+            listener(page.id)
 
         def work(tx: Tx) -> After:
             effects: list[Effect] = []

@@ -30,8 +30,15 @@ class Refusals:
         self._clock = clock
         self._tallies: dict[tuple[str, ErrorCode, str], _Tally] = {}
 
-    async def note(self, door: str, peer: str, code: ErrorCode, **facts: str | int | None) -> None:
-        """Record one refusal at `door` of `peer` (address only)."""
+    async def note(
+        self,
+        door: str,
+        peer: str,
+        code: ErrorCode,
+        event: AuditEvent = AuditEvent.ACCESS_REFUSED,
+        **facts: str | int | None,
+    ) -> None:
+        """Record one refusal at `door` of `peer` (address only, or the page session whose frame it is)."""
         now = self._clock.now()
         minute = now // MINUTE_MS
         key = (peer, code, door)
@@ -44,7 +51,7 @@ class Refusals:
         tally.count += 1
         if tally.count > SINGLY:
             return
-        record = audit.of_access(AuditEvent.ACCESS_REFUSED, now, door=door, peer=key[0], code=code.wire, **facts)
+        record = audit.of_access(event, now, door=door, peer=key[0], code=code.wire, **facts)
         await self._spine.run(lambda tx: After(tx.audit.append(record)))
 
     async def sweep(self) -> None:

@@ -9,18 +9,19 @@ from typing import Any, Final
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import AuditEvent
+from gateway.domain.calls import Call
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Listed
 from gateway.runtime import audit
 from gateway.runtime.answers import answer_of, pending_of
+from gateway.runtime.attendance import Waiter
 from gateway.runtime.calls import Calls, is_finished
 from gateway.runtime.context import Contexts
 from gateway.runtime.effects import After
 from gateway.runtime.inventories import Inventories, described
 from gateway.runtime.inventory import describe_page
 from gateway.runtime.ports import Clock
-from gateway.runtime.requests import CallRequest
-from gateway.runtime.attendance import Waiter
+from gateway.runtime.requests import CallRequest, Outcome
 from gateway.runtime.spine import Spine
 from gateway.runtime.world import Live, LivePage
 from policy.patterns import PatternSet
@@ -58,6 +59,14 @@ class Transmission:
     wait_seconds: float = WAIT_SECONDS
     arrival: int = 0
     traceparent: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handled:
+    """The answer to one envelope; `taken` is the ended call it tells of, for the door to note once it was sent."""
+
+    result: dict[str, Any]
+    taken: Call | None = None
 
 
 def read_envelope(value: Any) -> Envelope:
@@ -121,7 +130,7 @@ class Surface:
 
     async def handle(
         self, session: AgentSession, envelope: Envelope, sent: Transmission, waiters: list[Waiter]
-    ) -> dict[str, Any]:
+    ) -> Handled:
         """Answer one envelope of `session`. The waiters it opens are put in `waiters`, for the door to hang up.
 
         Raises:
@@ -129,14 +138,13 @@ class Surface:
         """
         match envelope.method:
             case "describe":
-                return await self.describe(session, envelope.input, page=envelope.page)
+                return Handled(result=await self.describe(session, envelope.input, page=envelope.page))
             case "invoke":
                 return await self._invoke(session, envelope, sent, waiters)
             case "status":
                 return await self._status(session, envelope.input, sent, waiters)
             case _:
-                outcome = await self._calls.cancel(session, _name(envelope.input))
-                return answer_of(outcome) if is_finished(outcome.call) else pending_of(outcome)
+                return _told(await self._calls.cancel(session, _name(envelope.input)))
 
     async def describe(
         self, session: AgentSession, given: dict[str, Any], *, page: str | None = None
@@ -201,7 +209,7 @@ class Surface:
 
     async def _invoke(
         self, session: AgentSession, envelope: Envelope, sent: Transmission, waiters: list[Waiter]
-    ) -> dict[str, Any]:
+    ) -> Handled:
         limits = self._live.world.configuration.limits
         if sent.stamp is not None:
             _check_stamp(sent.stamp, self._clock.now(), limits.nonce_window_ms)
@@ -220,19 +228,23 @@ class Surface:
         )
         waiters.append(waiter)
         outcome = await self._calls.wait(outcome, waiter, sent.wait_seconds)
-        if is_finished(outcome.call):
-            return answer_of(outcome)
-        await self._calls.hand_out(outcome.call.ref)
-        return pending_of(outcome)
+        if not is_finished(outcome.call):
+            await self._calls.hand_out(outcome.call.ref)
+        return _told(outcome)
 
     async def _status(
         self, session: AgentSession, given: dict[str, Any], sent: Transmission, waiters: list[Waiter]
-    ) -> dict[str, Any]:
+    ) -> Handled:
         outcome, waiter = await self._calls.status(session, _name(given))
         waiters.append(waiter)
         wait = min(_integer(given.get("wait", 0), "wait", 0, 25), sent.wait_seconds)
-        outcome = await self._calls.wait(outcome, waiter, wait)
-        return answer_of(outcome) if is_finished(outcome.call) else pending_of(outcome)
+        return _told(await self._calls.wait(outcome, waiter, wait))
+
+
+def _told(outcome: Outcome) -> Handled:
+    if is_finished(outcome.call):
+        return Handled(result=answer_of(outcome), taken=outcome.call)
+    return Handled(result=pending_of(outcome))
 
 
 def _offers(entry: Listed, page: LivePage | None) -> bool:

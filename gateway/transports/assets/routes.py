@@ -1,0 +1,77 @@
+"""`/surface-host.js` and its like, `/surface-host/<hash>.js` for pages that pin, `/healthz` and `/readyz`."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from gateway.domain.errors import GatewayError
+from gateway.runtime.ports import StoreBusy, StoreUnavailable
+from gateway.runtime.services import Services
+from gateway.transports.assets.files import PREFIX, ServedFile, load_files
+from gateway.transports.doors import judge_host, note, refusal_response
+
+_OPEN: Final = {
+    # Public files on purpose: pages of any origin load them, with integrity checks (CORS) or isolated (CORP).
+    "Access-Control-Allow-Origin": "*",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+_SHORT: Final = "public, max-age=60"
+_FOREVER: Final = "public, max-age=31536000, immutable"
+
+
+@cache
+def _by_path() -> Mapping[str, tuple[ServedFile, str]]:
+    served: dict[str, tuple[ServedFile, str]] = {}
+    for file in load_files().values():
+        served[f"/{file.name}"] = served[f"/{PREFIX}/{file.name}"] = (file, _SHORT)
+        if file.address is not None:
+            served[file.address] = (file, _FOREVER)
+    return served
+
+
+def _find(path: str) -> tuple[ServedFile, str] | None:
+    try:
+        return _by_path().get(path)
+    except FileNotFoundError:  # no browser build here; the next request looks again
+        return None
+
+
+def routes(services: Services) -> list[BaseRoute]:
+    """What this door serves."""
+
+    async def asset(request: Request) -> Response:
+        try:
+            judge_host(services.live.world.configuration.server, request.headers)
+        except GatewayError as error:
+            await note(services, "assets", request, error)
+            return refusal_response(error)
+        found = _find(request.url.path)
+        if found is None:
+            return PlainTextResponse("not found", status_code=404, headers=_OPEN)
+        file, caching = found
+        tag = f'"{file.etag}"'
+        headers = {**_OPEN, "Cache-Control": caching, "ETag": tag}
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(file.body, media_type=file.media_type, headers=headers)
+
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok")
+
+    async def readyz(_: Request) -> Response:
+        try:
+            await services.spine.store.run(lambda tx: tx.calls.next_due())
+        except (StoreBusy, StoreUnavailable):
+            return PlainTextResponse("the store does not answer", status_code=503)
+        return PlainTextResponse("ok")
+
+    return [
+        Route("/surface-host{rest:path}", asset, methods=["GET"]),
+        Route("/healthz", healthz, methods=["GET"]),
+        Route("/readyz", readyz, methods=["GET"]),
+    ]

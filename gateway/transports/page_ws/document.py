@@ -1,0 +1,206 @@
+"""One welcomed document: what each of its frames means to the use cases. It acts only while its socket is current."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from gateway.domain.audit import AuditEvent
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.protocol import page_frames as frames
+from gateway.runtime.pages import CLOSE_TICKET, Joined
+from gateway.runtime.services import Services
+from gateway.runtime.world import LivePage
+from gateway.transports.page_ws.in_page import InPageClient
+from gateway.transports.page_ws.incoming import DOOR, Taken, UnsafeResult
+from gateway.transports.page_ws.outgoing import Outgoing
+from gateway.transports.page_ws.results import REFUSALS, answer_of, refusal_message
+from gateway.transports.page_ws.snapshots import Snapshots, judge
+
+MISSED_PONGS: Final = 2
+"""Pings without an answer after which a page counts as gone."""
+
+
+class Document:
+    """The frames of one document at one epoch, over one socket."""
+
+    def __init__(self, services: Services, joined: Joined, outgoing: Outgoing) -> None:
+        self._services = services
+        self._outgoing = outgoing
+        self._page = joined.page.id
+        self._epoch = joined.page.session.epoch
+        self._user = joined.page.session.user
+        self._snapshots = Snapshots(services.live.world.configuration.limits)
+        self._in_page = InPageClient(services, outgoing)
+        self._progress: dict[str, float] = {}
+        self._pinged = self._ponged = 0
+        self._handlers: Mapping[type[Taken], Callable[[Any], Awaitable[None]]] = {
+            frames.TicketFrame: self._renew,
+            frames.Caps: self._declare,
+            frames.Refused: self._refused,
+            frames.Started: self._started,
+            frames.Progress: self._progressed,
+            frames.Succeeded: self._answered,
+            frames.Failed: self._answered,
+            UnsafeResult: self._answered,
+            frames.Described: self._described,
+            frames.Decision: self._decided,
+            frames.SurfaceRequest: self._surface,
+            frames.Action: self._act,
+            frames.Pong: self._pong,
+        }
+
+    @property
+    def _live(self) -> LivePage | None:
+        """The present state of this document; None once another socket speaks for its page session."""
+        if self._services.pages.link(self._page) is not self._outgoing:
+            return None
+        return self._services.live.world.pages.get(self._page)
+
+    async def take(self, frame: Taken) -> None:
+        """Do what a frame asks for.
+
+        Raises:
+            GatewayError: the frame makes no sense now; the page is told so.
+        """
+        if self._live is None:
+            return
+        if isinstance(frame, frames.Hello):
+            raise GatewayError(ErrorCode.BAD_REQUEST, "`hello` was said already")
+        handler = self._handlers.get(type(frame))
+        # `bye` and `error` ask for nothing: the close that follows says the rest.
+        if handler is not None:
+            await handler(frame)
+
+    async def ping(self) -> None:
+        """Ask now and then whether the page still runs, and give its socket up when it does not."""
+        clock, limits = self._services.clock, self._services.live.world.configuration.limits
+        while self._outgoing.is_open:
+            await clock.sleep_until(clock.now() + limits.page_ping_ms)
+            if self._pinged - self._ponged >= MISSED_PONGS:
+                self._outgoing.drop()
+                return
+            self._pinged += 1
+            self._outgoing.send(frames.ping(self._pinged))
+
+    async def gone(self) -> None:
+        """The socket ended."""
+        self._services.pages.leave(self._page, self._outgoing)
+        await self._in_page.hang_up()
+
+    # -- standing and capabilities ----------------------------------------------------------------------------
+
+    async def _renew(self, frame: frames.TicketFrame) -> None:
+        live = self._live
+        assert live is not None
+        try:
+            await self._services.pages.renew(live, frame.ticket)
+        except GatewayError as error:
+            await self._services.refusals.note(DOOR, self._page, error.code, AuditEvent.PAGE_REFUSED)
+            self._outgoing.close(CLOSE_TICKET, "ticket")
+
+    async def _declare(self, frame: frames.Caps) -> None:
+        whole = self._snapshots.take(frame)
+        if whole is None:
+            return
+        judged = await judge(whole, self._services.live.world.configuration.limits)
+        if self._live is None:
+            return
+        # First, and with nothing awaited in between: no invoke may overtake the fingerprint it is compared with.
+        self._outgoing.send(frames.caps_ack(frame.seq, _fingerprints(judged.accepted), judged.rejected))
+        await self._services.pages.declare(self._page, judged.accepted)
+        for rejection in judged.rejected:
+            await self._services.refusals.note(
+                DOOR,
+                self._page,
+                _REJECTIONS.get(rejection.code, ErrorCode.BAD_REQUEST),
+                AuditEvent.CAPABILITY_REFUSED,
+                capability=rejection.id,
+                pointer=rejection.pointer,
+            )
+
+    # -- work -------------------------------------------------------------------------------------------------
+
+    async def _started(self, frame: frames.Started) -> None:
+        self._services.execution.started_on_page(self._page, self._epoch, frame.ref)
+
+    async def _progressed(self, frame: frames.Progress) -> None:
+        if frame.n <= self._progress.get(frame.ref, -1.0):
+            return
+        is_running = await self._services.execution.progressed_on_page(
+            self._page, self._epoch, frame.ref, frame.n, frame.total, frame.message
+        )
+        if is_running:
+            self._progress[frame.ref] = frame.n
+
+    async def _answered(self, frame: frames.Succeeded | frames.Failed | UnsafeResult) -> None:
+        self._progress.pop(frame.ref, None)
+        answer = answer_of(frame, self._services.live.world.configuration.limits.page_result_bytes)
+        if isinstance(frame, UnsafeResult) or frame.epoch == self._epoch:
+            known = await self._services.execution.answered_by_page(self._page, self._epoch, frame.ref, answer)
+        else:
+            known = None
+        if known is None:
+            await self._note_foreign()
+        # Also for what was dropped: the page has done its part and may empty its outbox.
+        self._outgoing.send(frames.ack(frame.ref))
+
+    async def _refused(self, frame: frames.Refused) -> None:
+        live, code, message = self._live, REFUSALS[frame.why], refusal_message(frame)
+        assert live is not None
+        self._progress.pop(frame.ref, None)
+        await self._services.approvals.refused_by_page(live, frame.ref, code, message)
+        ran_code = ErrorCode.NOT_AVAILABLE if frame.why == "not_available" else ErrorCode.NOT_DELIVERED
+        known = await self._services.execution.refused_by_page(self._page, self._epoch, frame.ref, ran_code, message)
+        if known is None:
+            await self._note_foreign()
+        self._outgoing.send(frames.ack(frame.ref))
+
+    async def _note_foreign(self) -> None:
+        await self._services.refusals.note(DOOR, self._page, ErrorCode.UNKNOWN_CALL, AuditEvent.FRAME_REFUSED)
+
+    # -- the person -------------------------------------------------------------------------------------------
+
+    async def _decided(self, frame: frames.Decision) -> None:
+        live = self._live
+        assert live is not None
+        await self._services.approvals.decide(
+            live,
+            approval=frame.approval,
+            nonce=frame.nonce,
+            digest=frame.sha256,
+            approve=frame.decision == "approve",
+            visible=frame.visible,
+        )
+
+    async def _act(self, frame: frames.Action) -> None:
+        live = self._live
+        assert live is not None
+        try:
+            await self._services.activity.act(live, frame.action, agent=frame.agent, capability=frame.capability)
+        except GatewayError as error:
+            self._outgoing.send(frames.action_reply(frame.id, code=error.code.wire, message=error.message))
+        else:
+            self._outgoing.send(frames.action_reply(frame.id))
+
+    async def _pong(self, frame: frames.Pong) -> None:
+        self._ponged = max(self._ponged, min(frame.n, self._pinged))
+        self._services.pages.show(self._page, visible=frame.visibility == "visible")
+
+    # -- reading ----------------------------------------------------------------------------------------------
+
+    async def _described(self, frame: frames.Described) -> None:
+        context = None if frame.context is None else frame.context.model_dump()
+        if context is not None and frame.unavailable:
+            context["unavailable"] = frame.unavailable
+        self._services.contexts.answered(self._page, frame.id, context)
+
+    async def _surface(self, frame: frames.SurfaceRequest) -> None:
+        live = self._live
+        assert live is not None
+        self._in_page.take(live, frame)
+
+
+_REJECTIONS: Final = {code.wire: code for code in ErrorCode}
+
+
+def _fingerprints(accepted: Mapping[str, Any]) -> dict[str, str]:
+    return {name: descriptor.fingerprint for name, descriptor in accepted.items()}

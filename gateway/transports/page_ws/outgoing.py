@@ -1,0 +1,97 @@
+"""The way out of one socket: a bounded queue and one writer. A reader that is too slow is dropped, nobody waits.
+
+Knows text and sizes, not what the frames mean.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from gateway.protocol.page_frames import bye
+from gateway.protocol.strict_json import dumps
+
+QUEUED_FRAMES: Final = 512
+QUEUED_BYTES: Final = 8 * 1024 * 1024
+
+_SAID: Final = frozenset({"revoked", "expired", "shutdown"})
+"""What a page is told before its socket closes; a close code says the rest."""
+
+
+class Outgoing:
+    """One socket's frames on their way (`pages.PageConnection`). Every method but `run` returns at once."""
+
+    def __init__(self, websocket: WebSocket) -> None:
+        self._websocket = websocket
+        self._queue: deque[bytes] = deque()
+        self._bytes = 0
+        self._wake = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._code: int | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether frames are still taken, in either direction."""
+        return not self._ended.is_set()
+
+    def send(self, frame: Mapping[str, Any]) -> bool:
+        """Queue a frame; False when the socket is closing or its reader is too slow (it is then dropped)."""
+        if not self.is_open:
+            return False
+        text = dumps(frame)
+        if len(self._queue) >= QUEUED_FRAMES or self._bytes + len(text) > QUEUED_BYTES:
+            self.drop()
+            return False
+        self._put(text)
+        return True
+
+    def close(self, code: int, why: str) -> None:
+        """Write what is queued, say `bye` where the page knows the word, and close."""
+        if not self.is_open:
+            return
+        if why in _SAID:
+            self._put(dumps(bye(why)))
+        self._code = code
+        self._ended.set()
+        self._wake.set()
+
+    def drop(self) -> None:
+        """Give the socket up at once: its peer left, does not read, or does not answer."""
+        self._queue.clear()
+        self._ended.set()
+        self._wake.set()
+
+    def hung_up(self) -> None:
+        """The peer left; changes nothing where this side is closing already."""
+        if self.is_open:
+            self.drop()
+
+    async def ended(self) -> None:
+        """Return once the socket was closed from this side or dropped."""
+        await self._ended.wait()
+
+    async def run(self) -> None:
+        """Write until there is nothing more to write, and close. Must be cancelled when it takes too long."""
+        with suppress(WebSocketDisconnect, RuntimeError):
+            while self._queue or self.is_open:
+                if self._queue:
+                    await self._write()
+                else:
+                    self._wake.clear()
+                    await self._wake.wait()
+            if self._code is not None:
+                await self._websocket.close(self._code)
+        self.drop()
+
+    def _put(self, text: bytes) -> None:
+        self._queue.append(text)
+        self._bytes += len(text)
+        self._wake.set()
+
+    async def _write(self) -> None:
+        text = self._queue.popleft()
+        self._bytes -= len(text)
+        await self._websocket.send_text(text.decode())

@@ -1,0 +1,94 @@
+"""A page's declarations: numbered parts become one snapshot, and each declaration is judged by itself."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from capabilities.check import judge_descriptor
+from capabilities.contract import Descriptor
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.protocol.page_frames import Caps, Rejection, read_declaration
+from gateway.protocol.strict_json import dumps
+from gateway.settings import Limits
+
+JUDGED_AT_ONCE: Final = 8
+"""Declarations judged before others get the loop."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A whole snapshot: what is taken by id, and what is not."""
+
+    accepted: dict[str, Descriptor] = field(default_factory=dict[str, Descriptor])
+    rejected: list[Rejection] = field(default_factory=list[Rejection])
+
+
+class Snapshots:
+    """The snapshot a document is sending. A new first part, or a wrong one, forgets what came before."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._expected: tuple[int, int, int] | None = None
+        self._texts: list[tuple[Any, int]] = []
+
+    def take(self, frame: Caps) -> list[tuple[Any, int]] | None:
+        """Add a part; the declarations with their sizes in bytes once the last part is here.
+
+        Raises:
+            GatewayError: the parts are out of order, or the snapshot is too large.
+        """
+        if frame.part == 1:
+            self._expected, self._texts = (frame.seq, 1, frame.parts), []
+        if self._expected != (frame.seq, frame.part, frame.parts) or frame.part > frame.parts:
+            self._forget()
+            raise GatewayError(ErrorCode.BAD_REQUEST, "parts come in order, from 1; send the snapshot again")
+        self._texts += [(declaration, len(dumps(declaration))) for declaration in frame.capabilities]
+        self._judge_size()
+        if frame.part < frame.parts:
+            self._expected = (frame.seq, frame.part + 1, frame.parts)
+            return None
+        whole = self._texts
+        self._forget()
+        return whole
+
+    def _judge_size(self) -> None:
+        count, size = len(self._texts), sum(size for _, size in self._texts)
+        limits = self._limits
+        if count <= limits.capabilities_per_page and size <= limits.capabilities_bytes:
+            return
+        self._forget()
+        raise GatewayError(
+            ErrorCode.BODY_TOO_LARGE,
+            f"a page declares at most {limits.capabilities_per_page} capabilities and {limits.capabilities_bytes} bytes",
+        )
+
+    def _forget(self) -> None:
+        self._expected, self._texts = None, []
+
+
+async def judge(declarations: list[tuple[Any, int]], limits: Limits) -> Judged:
+    """Judge each declaration of a snapshot; one that is refused never hides its siblings."""
+    judged = Judged()
+    for number, (declaration, size) in enumerate(declarations):
+        if number % JUDGED_AT_ONCE == JUDGED_AT_ONCE - 1:
+            await asyncio.sleep(0)
+        verdict = _judge_one(declaration, size, limits, judged)
+        if isinstance(verdict, Rejection):
+            judged.rejected.append(verdict)
+        else:
+            judged.accepted[verdict.id] = verdict
+    return judged
+
+
+def _judge_one(declaration: Any, size: int, limits: Limits, before: Judged) -> Descriptor | Rejection:
+    read = read_declaration(declaration)
+    if isinstance(read, Rejection):
+        return read
+    refusal = judge_descriptor(read, page=True, max_depth=limits.schema_depth)
+    if refusal is not None:
+        return Rejection(id=read.id[:160], code=refusal.code, pointer=refusal.pointer)
+    if size > limits.declaration_bytes:
+        return Rejection(id=read.id, code=ErrorCode.BAD_REQUEST.wire, pointer="")
+    if read.id in before.accepted:
+        return Rejection(id=read.id, code=ErrorCode.BAD_REQUEST.wire, pointer="/id")
+    return read

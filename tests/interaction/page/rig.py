@@ -1,0 +1,299 @@
+"""A gateway on a real port, a page that speaks the wire by hand, and an agent that is only a session."""
+
+import asyncio
+import hashlib
+import json
+import secrets
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import httpx
+from starlette.applications import Starlette
+from websockets.asyncio.client import ClientConnection, connect
+
+from gateway.adapters.ids import RandomIds
+from gateway.asgi import server_of
+from gateway.bootstrap import wire
+from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.audit import Stream
+from gateway.domain.calls import Call
+from gateway.domain.configuration import Configuration
+from gateway.domain.sites import AgentProfile, Site
+from gateway.runtime.identity import TicketRequest
+from gateway.runtime.ports import Store
+from gateway.runtime.recovery import recover
+from gateway.runtime.requests import CallRequest, Outcome
+from gateway.runtime.services import Services
+from gateway.runtime.sweeper import Sweeper
+from gateway.settings import Limits, Server
+from gateway.testing import FakeClock, MemoryStore
+from gateway.transports import assets, page_ws, surface_http
+from policy.model import Floor
+
+HOST: Final = "127.0.0.1"
+ORIGIN: Final = "https://app.example.test"
+OTHER_ORIGIN: Final = "https://other.example.test"
+PATIENCE: Final = 5.0
+
+ADD: Final = {
+    "id": "todo.add",
+    "title": "Add a to-do",
+    "description": "Adds one.",
+    "input_schema": {
+        "type": "object",
+        "properties": {"title": {"type": "string"}},
+        "required": ["title"],
+        "additionalProperties": False,
+    },
+    "confirm": "policy",
+}
+LIST: Final = {
+    "id": "todo.list",
+    "description": "Lists them.",
+    "input_schema": {"type": "object"},
+    "effect": "read",
+    "confirm": "never",
+}
+CLEAR: Final = {
+    "id": "todo.clear",
+    "description": "Clears them.",
+    "input_schema": {"type": "object"},
+    "effect": "destructive",
+    "confirm": "always",
+}
+
+
+def configuration(port: int, **changes: Any) -> Configuration:
+    """Two sites, two agents; `changes` replaces fields of `Limits` or the `server`."""
+    exposed = tuple(Floor(pattern=p) for p in ("todo.*", "mail.*", "orders.*", "notes.*", "cart.*", "counter.*"))
+    site = Site(
+        name="todo",
+        address=f"{ORIGIN}/",
+        origins=(ORIGIN,),
+        users=("*",),
+        expose=exposed,
+        label="To-do",
+        in_page_scope=("todo.*",),
+    )
+    other = Site(name="other", address=f"{OTHER_ORIGIN}/", origins=(OTHER_ORIGIN,), users=("*",), expose=exposed)
+    server = changes.pop("server", {})
+    limits = {"calls_per_minute": 10_000, "calls_burst": 10_000, **changes}
+    return Configuration(
+        revision="policy-000000000000",
+        server=Server(listen_port=port, public_url=f"http://{HOST}:{port}", **server),
+        limits=Limits(**limits),
+        sites={site.name: site, other.name: other},
+        agents={name: AgentProfile(name=name, label=name.title()) for name in ("alice", "bob")},
+    )
+
+
+@dataclass(eq=False)
+class Page:
+    """One socket of one document."""
+
+    socket: ClientConnection
+    document: str
+    user: str
+    welcome: dict[str, Any] = field(default_factory=dict[str, Any])
+    _kept: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    async def send(self, frame: dict[str, Any]) -> None:
+        await self.socket.send(json.dumps(frame))
+
+    async def receive(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """The next frame of `kind` with these `fields`; the others are kept for later."""
+        for frame in self._kept:
+            if frame["type"] == kind and fields.items() <= frame.items():
+                self._kept.remove(frame)
+                return frame
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                frame = json.loads(await self.socket.recv())
+                if frame["type"] == kind and fields.items() <= frame.items():
+                    return frame
+                self._kept.append(frame)
+
+    async def declare(self, *declarations: dict[str, Any], seq: int = 1) -> dict[str, Any]:
+        await self.send({"type": "caps", "seq": seq, "part": 1, "parts": 1, "capabilities": list(declarations)})
+        return await self.receive("caps_ack", seq=seq)
+
+    async def answer(self, invoke: dict[str, Any], output: Any, **more: Any) -> None:
+        frame = {"type": "result", "ref": invoke["ref"], "epoch": invoke["epoch"], "ok": True, "output": output}
+        await self.send({**frame, **more})
+
+    async def decide(self, request: dict[str, Any], decision: str, **changes: Any) -> None:
+        """Press a button of the dialog `request` opened."""
+        payload = json.loads(request["payload"])
+        frame = {
+            "type": "decision",
+            "approval": payload["approval"],
+            "nonce": payload["nonce"],
+            "sha256": hashlib.sha256(request["payload"].encode()).hexdigest(),
+            "decision": decision,
+            "visible": True,
+        }
+        await self.send({**frame, **changes})
+
+    async def closed(self) -> int:
+        """The close code, once the gateway has closed."""
+        async with asyncio.timeout(PATIENCE):
+            await self.socket.wait_closed()
+        assert self.socket.close_code is not None
+        return self.socket.close_code
+
+    def has(self, kind: str) -> bool:
+        """Whether a frame of `kind` was passed over."""
+        return any(frame["type"] == kind for frame in self._kept)
+
+
+@dataclass(eq=False)
+class Rig:
+    """A running gateway and what tests do to it."""
+
+    services: Services
+    port: int
+    clock: FakeClock
+    store: Store
+    http: httpx.AsyncClient
+    _pages: list[Page] = field(default_factory=list[Page])
+
+    @property
+    def url(self) -> str:
+        return f"ws://{HOST}:{self.port}/page/v1"
+
+    async def sweep(self) -> None:
+        """Let what is due happen, as the background task would."""
+        services = self.services
+        sweeper = Sweeper(spine=services.spine, clock=self.clock, pages=services.pages, refusals=services.refusals)
+        await sweeper.sweep()
+
+    async def close(self) -> None:
+        """Let every page go."""
+        for page in self._pages:
+            await page.socket.close()
+
+    async def key(self, site: str = "todo") -> str:
+        patterns = ["todo.*", "mail.*", "orders.*", "notes.*", "cart.*", "counter.*"]
+        return (await self.services.admin.add_key(site, capabilities=patterns, by="test")).secret
+
+    async def ticket(self, user: str = "ann", site: str = "todo", origin: str | None = None) -> str:
+        key = await self.services.identity.site_key(await self.key(site))
+        wanted = origin or (ORIGIN if site == "todo" else OTHER_ORIGIN)
+        return (await self.services.identity.mint_ticket(key, TicketRequest(user=user, origin=wanted)))[0]
+
+    async def grant(self, agent: str = "alice", user: str = "ann", **changes: Any) -> tuple[AgentSession, str]:
+        given = {
+            "sites": ["todo"],
+            "scope": ["todo.*", "mail.*", "orders.*", "notes.*", "cart.*", "counter.*", "context.read"],
+            **changes,
+        }
+        grant = await self.services.admin.add_session(agent, user=user, by="test", **given)
+        return grant.session, grant.token
+
+    async def socket(self, origin: str | None = ORIGIN, **headers: str) -> ClientConnection:
+        return await connect(
+            self.url,
+            origin=origin,  # type: ignore[arg-type] - a NewType of str
+            compression=None,
+            max_size=None,
+            ping_interval=None,
+            additional_headers=headers or None,
+        )
+
+    async def page(
+        self,
+        *declarations: dict[str, Any],
+        user: str = "ann",
+        document: str | None = None,
+        ticket: str | None = None,
+        **changes: Any,
+    ) -> Page:
+        """A welcomed document, with `declarations` acknowledged when there are any."""
+        page = Page(await self.socket(), document or secrets.token_urlsafe(16), user)
+        self._pages.append(page)
+        await page.send(hello(page.document, ticket or await self.ticket(user), **changes))
+        page.welcome = await page.receive("welcome")
+        if declarations:
+            await page.declare(*declarations)
+        return page
+
+    async def submit(
+        self, session: AgentSession, capability: str, arguments: Any, **more: Any
+    ) -> tuple[Outcome, Any]:
+        return await self.services.calls.submit(
+            CallRequest(
+                session=session,
+                capability=capability,
+                arguments=arguments,
+                arrival=self.services.inventories.arrive(),
+                **more,
+            )
+        )
+
+    async def outcome(self, submitted: tuple[Outcome, Any]) -> Outcome:
+        """How a submitted call ends."""
+        return await self.services.calls.wait(*submitted, PATIENCE)
+
+    async def call(self, ref: str) -> Call:
+        found = await self.store.run(lambda tx: tx.calls.find(ref))
+        assert found is not None
+        return found
+
+    async def records(self, event: str, **facts: Any) -> list[dict[str, Any]]:
+        """The facts of the audit records of `event` that hold `facts`."""
+        await self.services.spine.drain()
+        chained = await self.store.run(
+            lambda tx: [r for stream in Stream for r in tx.audit.read(stream, after=0, limit=10_000)]
+        )
+        bodies = [json.loads(record.body) for record in chained]
+        return [b["facts"] for b in bodies if b["event"] == event and facts.items() <= b["facts"].items()]
+
+
+def hello(document: str, ticket: str, **changes: Any) -> dict[str, Any]:
+    """A good first frame; `changes` makes it another."""
+    frame: dict[str, Any] = {
+        "type": "hello",
+        "v": 1,
+        "site": "todo",
+        "doc": document,
+        "ticket": ticket,
+        "seen": [],
+        "url": f"{ORIGIN}/list",
+        "title": "List",
+        "visibility": "visible",
+        "automated": False,
+    }
+    return {**frame, **changes}
+
+
+def free_port() -> int:
+    """A port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return probe.getsockname()[1]
+
+
+@asynccontextmanager
+async def running(store: Store | None = None, clock: FakeClock | None = None, **changes: Any) -> AsyncIterator[Rig]:
+    """Serve a gateway over `store` until the block ends; the store stays, as a database does."""
+    port, store, clock = free_port(), store or MemoryStore(), clock or FakeClock()
+    config = configuration(port, **changes)
+    await recover(store, clock.now(), grace_ms=config.limits.page_grace_ms, revision=config.revision)
+    services = wire(store, config, clock, RandomIds(), bytes(32), lambda _: {}, {})
+    app = Starlette(routes=[*page_ws.routes(services), *surface_http.routes(services), *assets.routes(services)])
+    server = server_of(app, HOST, port, lambda: services.pages.close_all("shutdown"))
+    serving = asyncio.create_task(server.serve())
+    while not server.started:
+        await asyncio.sleep(0.005)
+    async with httpx.AsyncClient(base_url=f"http://{HOST}:{port}", timeout=PATIENCE) as http:
+        rig = Rig(services, port, clock, store, http)
+        yield rig
+        await rig.close()
+    services.pages.close_all("shutdown")
+    server.should_exit = True
+    await serving
+    clock.advance(1_000)
+    await services.spine.drain()
