@@ -1,11 +1,14 @@
 """How the command line prints: tables for people, JSON for programs, one line for a mistake."""
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, NoReturn, cast
+from typing import Any, Final, NoReturn, cast
 
 import typer
+
+_PIPE_WIDTH: Final = 400
 
 
 def fail(message: str) -> NoReturn:
@@ -47,13 +50,14 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, emp
         typer.echo(empty)
         return
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    for place, column in enumerate(columns):
+        # The first column names the thing, and names are copied.
+        table.add_column(column, overflow="fold", no_wrap=place == 0)
     for row in cells:
         table.add_row(*row)
-    console = Console()
-    # A pipe has no width; cutting lines at 80 would break every script that reads them.
-    console.print(table, width=None if console.is_terminal else 400)
+    # A pipe has no width; folding lines at 80 would break every script that reads them.
+    console = Console() if sys.stdout.isatty() else Console(width=_PIPE_WIDTH)
+    console.print(table)
 
 
 def shown(value: object) -> str:
