@@ -1,0 +1,128 @@
+"""`tools/list_changed` in both eras, told only to the session whose list changed (design §11)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import ListenHandler, ServerEvent, ToolsListChanged
+from mcp_types import SubscriptionFilter, SubscriptionsListenRequestParams, SubscriptionsListenResult
+
+from gateway.domain.agent_sessions import AgentSession
+from gateway.runtime.services import Services
+from gateway.transports.agents_mcp import sdk_private
+from gateway.transports.agents_mcp.exchange import current_exchange
+from gateway.transports.agents_mcp.tasks import Context
+
+STREAMS: Final = 8
+"""Open streams of one agent session."""
+
+
+class Bus:
+    """The SDK's fan-out for the streams of one agent session."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[object, Callable[[ServerEvent], None]] = {}
+
+    async def publish(self, event: ServerEvent) -> None:
+        """Tell every stream (the SDK's protocol)."""
+        self.tell(event)
+
+    def tell(self, event: ServerEvent) -> None:
+        """Tell every stream, now."""
+        for listener in tuple(self._listeners.values()):
+            listener(event)
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """Add a stream; returns the way out."""
+        token = object()
+        self._listeners[token] = listener
+
+        def leave() -> None:
+            self._listeners.pop(token, None)
+
+        return leave
+
+
+@dataclass(eq=False, slots=True)
+class _Audience:
+    """Who listens for one agent session."""
+
+    bus: Bus
+    handler: ListenHandler
+    leave: list[Callable[[], None]]
+    streams: int = 0
+    legacy: dict[str, ServerSession] = field(default_factory=dict[str, ServerSession])
+
+
+class Listening:
+    """One per endpoint."""
+
+    def __init__(self, services: Services, *, listens_to_all: bool = False) -> None:
+        self._services = services
+        self._listens_to_all = listens_to_all
+        self._audiences: dict[str, _Audience] = {}
+
+    async def listen(self, context: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
+        """Serve one `subscriptions/listen` stream until the client leaves, its session ends, or we stop."""
+        session = current_exchange.get().session
+        audience = self._audience(session)
+        audience.streams += 1
+        if not self._listens_to_all:
+            # Only lists of tools ever change here; the answer says what will be told.
+            wanted = SubscriptionFilter(tools_list_changed=params.notifications.tools_list_changed)
+            params = params.model_copy(update={"notifications": wanted})
+        try:
+            return await audience.handler(context, params)
+        finally:
+            audience.streams -= 1
+            self._drop_if_empty(session.id, audience)
+
+    def keep(self, session: AgentSession, mcp_session: ServerSession) -> None:
+        """Remember a legacy session that finished its handshake; it is told on its GET stream."""
+        name = sdk_private.session_id_of(mcp_session)
+        if name is None:
+            return
+        audience = self._audience(session)
+        audience.legacy[name] = mcp_session
+
+        def forget() -> None:
+            audience.legacy.pop(name, None)
+            self._drop_if_empty(session.id, audience)
+
+        sdk_private.when_closed(mcp_session, forget)
+
+    def publish(self, session: str, event: ServerEvent) -> None:
+        """Tell the newer streams of a session something else than a change of its list."""
+        audience = self._audiences.get(session)
+        if audience is not None:
+            audience.bus.tell(event)
+
+    def close(self) -> None:
+        """End every stream with its final result."""
+        for audience in self._audiences.values():
+            audience.handler.close()
+
+    def _audience(self, session: AgentSession) -> _Audience:
+        audience = self._audiences.get(session.id)
+        if audience is None:
+            bus = Bus()
+            audience = _Audience(bus, ListenHandler(bus, max_subscriptions=STREAMS, max_buffered_events=64), [])
+            self._audiences[session.id] = audience
+            audience.leave = [
+                self._services.changes.subscribe(session, lambda: self._tell(audience)),
+                self._services.sessions.watch(session.id, audience.handler.close),
+            ]
+        return audience
+
+    def _tell(self, audience: _Audience) -> None:
+        audience.bus.tell(ToolsListChanged())
+        for mcp_session in tuple(audience.legacy.values()):
+            self._services.spine.spawn(mcp_session.send_tool_list_changed())
+
+    def _drop_if_empty(self, session: str, audience: _Audience) -> None:
+        if audience.streams or audience.legacy or self._audiences.get(session) is not audience:
+            return
+        del self._audiences[session]
+        for leave in audience.leave:
+            leave()

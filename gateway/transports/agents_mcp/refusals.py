@@ -1,0 +1,67 @@
+"""Refusals at the door, as HTTP answers with a JSON-RPC error in the body; each leaves one audit record."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import orjson
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
+from starlette.types import Send
+
+from gateway.domain.errors import ErrorCode
+
+Headers = list[tuple[bytes, bytes]]
+
+TOLD: Final[dict[ErrorCode, tuple[int, int | None]]] = {
+    ErrorCode.BAD_JSON: (400, PARSE_ERROR),
+    ErrorCode.BAD_REQUEST: (400, INVALID_REQUEST),
+    ErrorCode.PROTOCOL_UNSUPPORTED: (400, INVALID_REQUEST),
+    ErrorCode.BODY_TOO_LARGE: (413, INVALID_REQUEST),
+    ErrorCode.UNAUTHENTICATED: (401, INVALID_REQUEST),
+    ErrorCode.WRONG_DOOR: (401, INVALID_REQUEST),
+    ErrorCode.SESSION_REVOKED: (401, INVALID_REQUEST),
+    ErrorCode.SESSION_EXPIRED: (401, INVALID_REQUEST),
+    ErrorCode.ORIGIN_REFUSED: (403, INVALID_REQUEST),
+    ErrorCode.HOST_REFUSED: (421, INVALID_REQUEST),
+    ErrorCode.TOO_DEEP: (400, INVALID_REQUEST),
+    ErrorCode.UNSAFE_INTEGER: (400, INVALID_REQUEST),
+    ErrorCode.UNKNOWN_CAPABILITY: (400, INVALID_PARAMS),
+    ErrorCode.STORE_UNAVAILABLE: (200, INTERNAL_ERROR),
+    **{
+        code: (200, None)
+        for code in ErrorCode
+        if code.value.partition(".")[0] in ("inventory", "policy", "replay", "approval", "execution")
+        and code is not ErrorCode.UNKNOWN_CAPABILITY
+    },
+    ErrorCode.ARGUMENTS_INVALID: (200, None),
+    ErrorCode.RATE_LIMITED: (200, None),
+    ErrorCode.BUSY: (200, None),
+    ErrorCode.TICKET_USED: (200, None),
+}
+"""How a code is told on this door: HTTP status, and JSON-RPC code. None: as a tool result, so a model reads it."""
+
+
+@dataclass(eq=False)
+class Refused(Exception):
+    """This HTTP request goes no further."""
+
+    code: ErrorCode
+    message: str
+    rpc_code: int | None = None
+    headers: Headers = field(default_factory=Headers)
+
+    async def answer(self, send: Send, *, with_null_id: bool) -> None:
+        """Say so. Older clients expect the id that could not be read as `null`, newer ones not at all."""
+        status, told = TOLD[self.code]
+        rpc_code = self.rpc_code or told or INVALID_REQUEST
+        body: dict[str, Any] = {"jsonrpc": "2.0"}
+        if with_null_id:
+            body["id"] = None
+        body["error"] = {"code": rpc_code, "message": self.message, "data": {"code": self.code.wire}}
+        await send_json(send, status, orjson.dumps(body), self.headers)
+
+
+async def send_json(send: Send, status: int, body: bytes, headers: Headers | None = None) -> None:
+    """One JSON answer, whole."""
+    head = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *(headers or [])]
+    await send({"type": "http.response.start", "status": status, "headers": head})
+    await send({"type": "http.response.body", "body": body})
