@@ -46,13 +46,15 @@ export function createSession(key: string, doc: string): Session {
     new Promise((resolve) => {
       // Absent outside secure contexts; then nothing can tell a duplicate.
       if (!navigator.locks) return resolve(true);
-      void navigator.locks.request(`ostiary:${page}`, { ifAvailable: true }, (granted) => {
+      const hold = (granted: Lock | null): Promise<void> | null => {
         resolve(granted !== null);
         return granted && new Promise<void>((free) => {
           held?.free();
           held = { page, free };
         });
-      });
+      };
+      // Sandboxed documents have the interface and may not use it.
+      navigator.locks.request(`ostiary:${page}`, { ifAvailable: true }, hold).catch(() => resolve(true));
     });
 
   return {

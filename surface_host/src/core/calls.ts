@@ -153,12 +153,11 @@ export function createCalls(ports: CallPorts): Calls {
       try {
         const checked = check(payload);
         if (typeof checked === 'string') return no(checked);
-        if (payload.page !== ports.page()) return no('stale_epoch');
         if (!showsInput(payload, checked.input)) return no('arguments_invalid', 'the shown arguments are not the input');
         const refusal = await precheck(checked.registration.capability, checked.input);
         if (refusal) return no(refusal.why, refusal.message);
         const sha256 = await ports.sha256(text);
-        // The socket may have come back as another document while the page was asked.
+        // Judged last: the socket may have come back as another page session while the page was asked.
         if (payload.epoch !== ports.epoch() || payload.page !== ports.page()) return no('stale_epoch');
         prompts.add(payload, sha256, remaining);
         ports.later(remaining, () => prompts.event(approval, 'time_up'));

@@ -61,7 +61,7 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
     return made;
   };
   // Asked for at once, so that it is there before the first question. Without it nobody can be asked, and that is the answer.
-  const uiReady = startUi();
+  let uiReady = startUi();
   uiReady.catch(() => emit('error', { code: 'ui_not_loaded' }));
 
   const calls = createCalls({
@@ -85,7 +85,8 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
       return;
     }
     try {
-      await uiReady;
+      // What failed at the start of the page may work by now.
+      await (uiReady = uiReady.catch(startUi));
       await calls.approveRequest(payload, text, remaining);
     } catch {
       send({ type: 'refused', ref: payload.ref, why: 'not_available', message: 'the page could not load its approval dialog' });

@@ -41,6 +41,16 @@ describe('prompt queue', () => {
     expect(queue.shown()?.state).toBe('open');
   });
 
+  test('the one that was asked for is brought back, and stays while others come and go', () => {
+    const queue = make();
+    for (const id of ['a', 'b', 'c']) add(queue, id);
+    queue.bringBack('b');
+    expect(queue.shown()?.payload.approval).toBe('b');
+    queue.event('c', 'withdrawn');
+    add(queue, 'd');
+    expect(queue.shown()?.payload.approval).toBe('b');
+  });
+
   test('agent_left greys, open lights again', () => {
     const queue = make();
     add(queue, 'a');

@@ -114,6 +114,17 @@ describe('who may answer', () => {
     expect(decided).toEqual([['ap_2', 'deny', true]]);
   });
 
+  test('a button of a prompt that was put aside is dead', () => {
+    ask();
+    armed();
+    const approve = find('.approve');
+    queue.putAside('ap_1');
+    ask({ approval: 'ap_2' });
+    armed();
+    approve.dispatchEvent(byPerson(new MouseEvent('click')));
+    expect(decided).toEqual([]);
+  });
+
   test('the next prompt is armed anew', () => {
     ask();
     ask({ approval: 'ap_2' });

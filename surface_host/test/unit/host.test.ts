@@ -24,11 +24,19 @@ const send = (connection: FakeConnection, over: Parameters<typeof invokeOf>[0] =
 
 const hide = (name: 'pagehide' | 'pageshow', persisted = true) => dispatchEvent(Object.assign(new Event(name), { persisted }));
 
+/** A Web Locks manager that always gives this answer; the test environment has none. */
+const locksAnswer = (lock: object | null) =>
+  Object.defineProperty(navigator, 'locks', {
+    value: { request: (_: string, __: unknown, granted: (lock: object | null) => unknown) => Promise.resolve(granted(lock)) },
+    configurable: true,
+  });
+
 beforeEach(() => sessionStorage.clear());
 afterEach(() => {
   for (const { host } of open) host.close();
   open = [];
   vi.useRealTimers();
+  Reflect.deleteProperty(navigator, 'locks');
 });
 
 describe('channel', () => {
@@ -96,6 +104,7 @@ describe('channel', () => {
   });
 
   test('a replaced document stops when a newer one of the tab has the session', async () => {
+    locksAnswer({});
     const world = start();
     const connection = await ready(world);
     const [key = ''] = Object.keys(sessionStorage);
@@ -104,11 +113,25 @@ describe('channel', () => {
     await vi.waitFor(() => expect(world.host.status).toEqual({ state: 'stopped', code: 'replaced' }));
   });
 
+  test('a replaced document that is still the newest of its tab comes back', async () => {
+    locksAnswer({});
+    const world = start();
+    (await ready(world)).end(4409);
+    await vi.waitFor(() => expect(world.host.status).toEqual({ state: 'waiting', code: 'unreachable' }));
+  });
+
+  test('a duplicated tab does not continue the session it copied', async () => {
+    locksAnswer(null);
+    sessionStorage.setItem(`ostiary:https://gateway.example|site-${site + 1}`, JSON.stringify({ page: 'page-1', resume: 'copied', doc: 'the-other-document' }));
+    const connection = await ready(start());
+    expect(connection.received[0]).not.toHaveProperty('resume');
+  });
+
   test('into the back/forward cache and back: bye, 4000, the same document at once, and late events change nothing', async () => {
     const world = start();
     const connection = await ready(world);
-    const socketClosed = vi.fn();
-    world.host.on('status', socketClosed);
+    const states: string[] = [];
+    world.host.on('status', ({ state }) => states.push(state));
     hide('pagehide');
     expect(connection.received.at(-1)).toEqual({ type: 'bye', why: 'pagehide' });
     expect(connection.closedWith).toBe(4000);
@@ -116,7 +139,7 @@ describe('channel', () => {
     const second = await ready(world, 1);
     // The fake delivers the old close event late, as browsers do.
     await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(world.host.status).toEqual({ state: 'connected' });
+    expect(states).toEqual(['waiting', 'connecting', 'connected']);
     expect(second.open).toBe(true);
     expect(world.gateway.connections).toHaveLength(2);
     expect((second.received[0] as { doc: string }).doc).toBe((connection.received[0] as { doc: string }).doc);
@@ -180,7 +203,8 @@ describe('channel', () => {
     send(first);
     await first.next('result');
     first.send({ type: 'approve_request', payload: JSON.stringify(payloadOf({ ref: 'call_2', fingerprint: 'fp-todo.add' })), remaining: 60_000 });
-    await vi.waitFor(() => expect(document.documentElement.querySelectorAll('div')).not.toHaveLength(0));
+    const dialog = () => [...document.documentElement.children].map((node) => node.shadowRoot?.querySelector('dialog')).find(Boolean);
+    await vi.waitFor(() => expect(dialog()?.open).toBe(true));
     hide('pagehide');
     hide('pageshow');
     const second = await world.gateway.connection(1);
@@ -189,6 +213,7 @@ describe('channel', () => {
     await ack(second);
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(second.received.map(({ type }) => type)).toEqual(['hello', 'caps']);
+    expect(dialog()?.open).toBe(false);
   });
 });
 
