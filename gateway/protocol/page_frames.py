@@ -6,7 +6,7 @@ else: whether a ref is known, a snapshot too large or a decision valid is not kn
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, WithJsonSchema
 
@@ -31,7 +31,10 @@ DECLARATIONS_SCHEMA: Final = {"type": "array", "items": {"$ref": "#/$defs/Declar
 
 
 class Frame(BaseModel):
-    """What all frames have in common: no field but the named ones, no conversion, no change afterwards."""
+    """What all frames have in common: no field but the named ones, no conversion, no change afterwards.
+
+    A text that may be missing is then empty; `null` in its place is refused.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -45,10 +48,10 @@ class Hello(Frame):
     site: Name
     doc: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{16,64}$")]
     ticket: Token
-    resume: Token | None = None
+    resume: Token = ""
     seen: Annotated[list[Ref], Field(max_length=256)]
     url: Annotated[str, Field(min_length=1, max_length=2048, pattern=r"^[^?#]*$")]
-    title: Annotated[str, Field(max_length=120)] | None = None
+    title: Annotated[str, Field(max_length=120)] = ""
     visibility: Visibility
     automated: bool
 
@@ -82,7 +85,7 @@ class Refused(Frame):
     type: Literal["refused"]
     ref: Ref
     why: RefusedWhy
-    message: str | None = None
+    message: str = ""
 
 
 class Started(Frame):
@@ -95,7 +98,7 @@ class Progress(Frame):
     ref: Ref
     n: float
     total: float | None = None
-    message: Annotated[str, Field(max_length=200)] | None = None
+    message: Annotated[str, Field(max_length=200)] = ""
 
 
 ResultCode = Literal["handler_error", "not_available", "arguments_invalid", "cancelled", "not_achieved"]
@@ -162,8 +165,8 @@ class Action(Frame):
     type: Literal["action"]
     id: Name
     action: Literal["pin", "unpin", "lift_deny", "disconnect_agent"]
-    agent: Name | None = None
-    capability: Name | None = None
+    agent: Name = ""
+    capability: Name = ""
 
 
 class Pong(Frame):
@@ -175,7 +178,7 @@ class Pong(Frame):
 class ErrorFrame(Frame):
     type: Literal["error"]
     code: Annotated[str, Field(max_length=160)]
-    message: str | None = None
+    message: str = ""
 
 
 class Bye(Frame):
@@ -238,7 +241,7 @@ def read_frame(value: Any) -> PageFrame:
     if not isinstance(value, dict):
         raise BadFrame("", "a frame is an object")
     try:
-        return _adapter_of(value).validate_python(value)
+        return _adapter_of(cast("dict[str, Any]", value)).validate_python(value)
     except ValidationError as error:
         raise _bad(error) from None
 
@@ -317,7 +320,7 @@ def read_declaration(value: Any) -> Descriptor | Rejection:
     try:
         return Declaration.model_validate(value).descriptor()
     except ValidationError as error:
-        given: Any = value.get("id") if isinstance(value, dict) else None
+        given: Any = cast("dict[str, Any]", value).get("id") if isinstance(value, dict) else None
         return Rejection(
             id=given[:160] if isinstance(given, str) else "", code="bad_request", pointer=_bad(error).pointer
         )

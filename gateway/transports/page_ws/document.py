@@ -102,11 +102,6 @@ class Document:
         if whole is None:
             return
         judged = await judge(whole, self._services.live.world.configuration.limits)
-        if self._live is None:
-            return
-        # First, and with nothing awaited in between: no invoke may overtake the fingerprint it is compared with.
-        self._outgoing.send(frames.caps_ack(frame.seq, _fingerprints(judged.accepted), judged.rejected))
-        await self._services.pages.declare(self._page, judged.accepted)
         for rejection in judged.rejected:
             await self._services.refusals.note(
                 DOOR,
@@ -116,6 +111,11 @@ class Document:
                 capability=rejection.id,
                 pointer=rejection.pointer,
             )
+        if self._live is None:
+            return
+        # First, and with nothing awaited in between: no invoke may overtake the fingerprint it is compared with.
+        self._outgoing.send(frames.caps_ack(frame.seq, _fingerprints(judged.accepted), judged.rejected))
+        await self._services.pages.declare(self._page, judged.accepted)
 
     # -- work -------------------------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ class Document:
         if frame.n <= self._progress.get(frame.ref, -1.0):
             return
         is_running = await self._services.execution.progressed_on_page(
-            self._page, self._epoch, frame.ref, frame.n, frame.total, frame.message
+            self._page, self._epoch, frame.ref, frame.n, frame.total, frame.message or None
         )
         if is_running:
             self._progress[frame.ref] = frame.n
@@ -175,7 +175,9 @@ class Document:
         live = self._live
         assert live is not None
         try:
-            await self._services.activity.act(live, frame.action, agent=frame.agent, capability=frame.capability)
+            await self._services.activity.act(
+                live, frame.action, agent=frame.agent or None, capability=frame.capability or None
+            )
         except GatewayError as error:
             self._outgoing.send(frames.action_reply(frame.id, code=error.code.wire, message=error.message))
         else:

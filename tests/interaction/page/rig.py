@@ -5,7 +5,7 @@ import hashlib
 import json
 import secrets
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -185,7 +185,7 @@ class Rig:
         return (await self.services.identity.mint_ticket(key, TicketRequest(user=user, origin=wanted)))[0]
 
     async def grant(self, agent: str = "alice", user: str = "ann", **changes: Any) -> tuple[AgentSession, str]:
-        given = {
+        given: dict[str, Any] = {
             "sites": ["todo"],
             "scope": ["todo.*", "mail.*", "orders.*", "notes.*", "cart.*", "counter.*", "context.read"],
             **changes,
@@ -277,7 +277,7 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def running(store: Store | None = None, clock: FakeClock | None = None, **changes: Any) -> AsyncIterator[Rig]:
+async def running(store: Store | None = None, clock: FakeClock | None = None, **changes: Any) -> AsyncGenerator[Rig]:
     """Serve a gateway over `store` until the block ends; the store stays, as a database does."""
     port, store, clock = free_port(), store or MemoryStore(), clock or FakeClock()
     config = configuration(port, **changes)
@@ -286,7 +286,7 @@ async def running(store: Store | None = None, clock: FakeClock | None = None, **
     app = Starlette(routes=[*page_ws.routes(services), *surface_http.routes(services), *assets.routes(services)])
     server = server_of(app, HOST, port, lambda: services.pages.close_all("shutdown"))
     serving = asyncio.create_task(server.serve())
-    while not server.started:
+    while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
         await asyncio.sleep(0.005)
     async with httpx.AsyncClient(base_url=f"http://{HOST}:{port}", timeout=PATIENCE) as http:
         rig = Rig(services, port, clock, store, http)

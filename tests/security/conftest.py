@@ -1,0 +1,18 @@
+"""One gateway per test."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.interaction.page.rig import Rig, running
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+async def rig() -> AsyncIterator[Rig]:
+    async with running() as running_rig:
+        yield running_rig
