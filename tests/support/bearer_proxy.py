@@ -75,10 +75,23 @@ async def _serve(route: _Route, reader: asyncio.StreamReader, writer: asyncio.St
         for direction in directions:
             direction.cancel()
         await asyncio.gather(*directions, return_exceptions=True)
-        for side in (writer, server_writer):
-            side.close()
-            with suppress(OSError):
-                await side.wait_closed()
+        await _close(writer, server_writer)
+
+
+async def _close(*sides: asyncio.StreamWriter) -> None:
+    """Close both; a client that stopped reading, or our own end, must not leave a socket behind."""
+    for side in sides:
+        side.close()
+    try:
+        async with asyncio.timeout(1):
+            for side in sides:
+                with suppress(OSError):
+                    await side.wait_closed()
+    except TimeoutError:
+        pass
+    finally:
+        for side in sides:
+            side.transport.abort()
 
 
 async def _copy_until_end(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

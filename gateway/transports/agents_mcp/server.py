@@ -7,6 +7,7 @@ from typing import Any, Final
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel.server import NotificationOptions, Server
 from mcp.server.models import InitializationOptions
+from mcp.server.subscriptions import ServerEvent
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
@@ -139,7 +140,10 @@ class Methods:
         for method, params, handler in handlers:
             server.add_request_handler(method, params, contained(handler))
         if extensions is not None:
-            extensions.install(server)
+            extensions.install(server, self._publish)
+
+    def _publish(self, event: ServerEvent) -> None:
+        self._listening.publish(current_exchange.get().session.id, event)
 
     async def _discover(self, context: Context, _: RequestParams) -> DiscoverResult:
         return DiscoverResult(
@@ -158,23 +162,27 @@ class Methods:
     async def _call(self, context: Context, params: CallToolRequestParams) -> Any:
         arguments = dict(params.arguments or {})
         if self._extensions is not None and self._extensions.offers(params.name):
-            return await self._extensions.call(context, params.name, arguments)
+            return await self._extensions.call(
+                context, params.name, arguments, lambda name: self._product(context, name, arguments)
+            )
+        return await self._product(context, params.name, arguments)
+
+    async def _product(self, context: Context, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         exchange = current_exchange.get()
         meta = members_of(members_of(context.params).get("_meta"))
         is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         in_flight = self._begin(exchange, context.request_id)
+        asked = ToolRequest(
+            exchange=exchange,
+            name=name,
+            arguments=arguments,
+            meta=meta,
+            line=SdkLine(context),
+            takes_task=is_modern and declares_tasks(meta.get(CLIENT_CAPABILITIES_META_KEY)),
+            in_flight=in_flight,
+        )
         try:
-            answer = await self._calls.answer(
-                ToolRequest(
-                    exchange=exchange,
-                    name=params.name,
-                    arguments=arguments,
-                    meta=meta,
-                    line=SdkLine(context),
-                    takes_task=is_modern and declares_tasks(meta.get(CLIENT_CAPABILITIES_META_KEY)),
-                    in_flight=in_flight,
-                )
-            )
+            answer = await self._calls.answer(asked)
         finally:
             self._end(exchange, context.request_id, in_flight)
         if not isinstance(answer, ToolAnswer):
