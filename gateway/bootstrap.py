@@ -88,9 +88,7 @@ async def build(
         services = wire(
             store, configuration, clock, ids, key, enabled, {name: b.handler for name, b in builtins.items()}
         )
-        sweeper = Sweeper(
-            spine=services.spine, clock=clock, pages=services.pages, refusals=services.refusals
-        )
+        sweeper = Sweeper(spine=services.spine, clock=clock, pages=services.pages, refusals=services.refusals)
         mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
         await stack.enter_async_context(mcp.run())
         await stack.enter_async_context(_background(sweeper))
@@ -147,9 +145,7 @@ def wire(
     live = Live(World(configuration=configuration, builtins=enabled(configuration)))
     identity = Identity(spine=spine, live=live, clock=clock, ids=ids)
     inventories = Inventories(spine, live, clock)
-    sessions = AgentSessions(
-        spine=spine, live=live, clock=clock, ids=ids, identity=identity, inventories=inventories
-    )
+    sessions = AgentSessions(spine=spine, live=live, clock=clock, ids=ids, identity=identity, inventories=inventories)
     approvals = Approvals(spine=spine, live=live, clock=clock, ids=ids, vault=vault)
     calls = Calls(
         spine=spine,
@@ -182,9 +178,7 @@ def wire(
         pages=pages,
         contexts=contexts,
         activity=Activity(spine=spine, live=live, clock=clock, calls=calls, pages=pages, sessions=sessions),
-        surface=Surface(
-            spine=spine, live=live, clock=clock, calls=calls, inventories=inventories, contexts=contexts
-        ),
+        surface=Surface(spine=spine, live=live, clock=clock, calls=calls, inventories=inventories, contexts=contexts),
         admin=Admin(spine=spine, live=live, clock=clock, ids=ids, identity=identity),
         reconfiguration=Reconfiguration(spine=spine, live=live, clock=clock, pages=pages, builtins=enabled),
     )

@@ -64,12 +64,14 @@ class Person:
     async def nodes(self) -> list[dict[str, Any]]:
         """The accessibility tree, closed shadow roots included."""
         answer = await self._devtools.send("Accessibility.getFullAXTree")
-        return [node for node in answer["nodes"] if not node.get("ignored")]
+        return answer["nodes"]
 
     async def sees(self, role: str, name: str = "") -> dict[str, Any] | None:
         """The first node of `role` whose name contains `name`."""
         for node in await self.nodes():
-            if node["role"]["value"] == role and name in node.get("name", {}).get("value", ""):
+            if node.get("ignored") or node["role"]["value"] != role:
+                continue
+            if name in node.get("name", {}).get("value", ""):
                 return node
         return None
 
@@ -92,15 +94,15 @@ class Person:
 
     async def dialog_text(self) -> str:
         """Everything the open dialog says, in reading order."""
-        nodes = {node["nodeId"]: node for node in await self.nodes()}
         dialog = await self.waits_for("alertdialog")
+        nodes = {node["nodeId"]: node for node in await self.nodes()}
         words: list[str] = []
         pending = [dialog["nodeId"]]
         while pending:
             node = nodes.get(pending.pop(0))
             if node is None:
                 continue
-            if node["role"]["value"] == "StaticText":
+            if node.get("role", {}).get("value") == "StaticText":
                 words.append(node["name"]["value"])
             pending = list(node.get("childIds", [])) + pending
         return " ".join(words)

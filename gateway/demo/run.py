@@ -62,6 +62,8 @@ def _print_invitation(scene: Scene) -> None:
     text.append("   You approve or deny on the page; deleting a single row is not offered and will be refused.\n")
     text.append("4  Read the trail    ", style="bold")
     text.append(f"ostiary audit tail --data {scene.folder}/data\n", style="cyan")
-    text.append("\nBound to 127.0.0.1 only; everything lives in a scratch folder and goes when you press Ctrl+C.", style="dim")
+    text.append(
+        "\nBound to 127.0.0.1 only; everything lives in a scratch folder and goes when you press Ctrl+C.", style="dim"
+    )
     console.print(Panel(text, title="Ostiary demo", border_style="blue"))
     print(json.dumps(configuration, indent=2))

@@ -101,7 +101,9 @@ async def stage(folder: Path, *, gateway_port: int = 0, site_port: int = 0, auto
             key = await admin.add_key("todo", capabilities=["todo.*"], days=1, by="demo")
             servers = (
                 server_of(gateway.app, HOST, ports[0], gateway.stop_streams),
-                server_of(site_app(origin=site_url, gateway=gateway_url, key=key.secret), HOST, ports[1], lambda: None),
+                server_of(
+                    site_app(origin=site_url, gateway=gateway_url, key=key.secret), HOST, ports[1], lambda: None
+                ),
             )
             reloader = Reloader(services=gateway.services, path=config, load=load_file)
             async with serve_control(admin, reloader, data), _serving(*servers):

@@ -169,22 +169,31 @@ async def agent(scene: Scene) -> AsyncIterator[Client]:
 async def tell(folder: Path) -> int:
     """Tell the whole story; 0 when every step held."""
     console = Console(width=118)
+    failed: list[str] = []
     try:
-        async with stage(folder, automated=True) as scene, browser() as chromium, agent(scene) as client:
-            page = await chromium.new_page()
-            await page.goto(scene.site_url)
-            await page.wait_for_function("window.Ostiary?.host?.status.state === 'connected'")
-            await until(lambda: any(p.capabilities for p in scene.gateway.services.live.world.pages.values()))
-            story = Story(scene, client, page, await Person.at(page), console)
-            for number, step in enumerate(STEPS, 1):
-                console.print(f"\n[b]{number}. {step.__doc__}[/b]")
-                await step(story)
+        await _tell(folder, console)
     except* (StepFailed, NoBrowser, TimeoutError) as failures:
-        for failure in failures.exceptions:
-            console.print(f"\n[red b]failed:[/] {failure}", highlight=False)
-        return 1
-    console.print(f"\n[green b]Every step held ({len(STEPS)} of {len(STEPS)}).[/]")
-    return 0
+        failed = [str(failure) for failure in _leaves(failures)]
+    for reason in failed:
+        console.print(f"\n[red b]failed:[/] {reason}", highlight=False)
+    if not failed:
+        console.print(f"\n[green b]Every step held ({len(STEPS)} of {len(STEPS)}).[/]")
+    return 1 if failed else 0
+
+
+async def _tell(folder: Path, console: Console) -> None:
+    async with stage(folder, automated=True) as scene, browser() as chromium, agent(scene) as client:
+        page = await chromium.new_page()
+        await page.goto(scene.site_url)
+        await until(lambda: any(p.capabilities for p in scene.gateway.services.live.world.pages.values()))
+        story = Story(scene, client, page, await Person.at(page), console)
+        for number, step in enumerate(STEPS, 1):
+            console.print(f"\n[b]{number}. {step.__doc__}[/b]")
+            await step(story)
+
+
+def _leaves(group: BaseExceptionGroup[Any]) -> list[BaseException]:
+    return [leaf for e in group.exceptions for leaf in (_leaves(e) if isinstance(e, BaseExceptionGroup) else [e])]
 
 
 async def until(holds: Callable[[], bool]) -> None:

@@ -58,11 +58,14 @@ def admit(
     plan: Plan,
     now: int,
     *,
-    has_waiter: Callable[[str], bool],
+    is_attended: Callable[[str], bool],
 ) -> After:
-    """Find the call this request already is, or make it one, or refuse it. Value: `Admission`."""
+    """Find the call this request already is, or make it one, or refuse it. Value: `Admission`.
+
+    `is_attended`: whether an equal call still has a waiter, or its result was taken; such a one is not joined.
+    """
     request = plan.request
-    earlier = _earlier(tx, plan, now, has_waiter)
+    earlier = _earlier(tx, plan, now, is_attended)
     if request.nonce is not None:
         ref = earlier.ref if earlier is not None else plan.ref
         seen = tx.nonces.add(request.session.id, request.nonce, ref=ref, until=request.nonce_until)
@@ -88,7 +91,7 @@ def admit(
     return _accept(tx, world, plan, now)
 
 
-def _earlier(tx: Tx, plan: Plan, now: int, has_waiter: Callable[[str], bool]) -> Call | None:
+def _earlier(tx: Tx, plan: Plan, now: int, is_attended: Callable[[str], bool]) -> Call | None:
     request = plan.request
     who = request.principal
     if request.call_id is not None:
@@ -98,7 +101,7 @@ def _earlier(tx: Tx, plan: Plan, now: int, has_waiter: Callable[[str], bool]) ->
         return None
     since = now - plan.join_ms
     equal = tx.calls.find_equal(who.session, request.capability, plan.fingerprint, ended_after=since)
-    return None if equal is None or has_waiter(equal.ref) else equal
+    return None if equal is None or is_attended(equal.ref) else equal
 
 
 def _replay(tx: Tx, plan: Plan, call: Call, now: int) -> After:

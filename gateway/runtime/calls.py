@@ -34,6 +34,9 @@ from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live
 from policy.patterns import PatternSet
 
+TAKEN_MS: Final = 200
+"""How long taken results gather before one transaction notes them."""
+
 CALL_ID_GRAMMAR: Final = r"[A-Za-z0-9._:-]{8,64}"
 
 
@@ -176,10 +179,13 @@ class Calls:
         self._taken.add(call.ref)
 
     async def _store_taken(self) -> None:
-        await self._clock.sleep_until(self._clock.now() + 200)
-        refs, self._taken = self._taken, set()
+        await self._clock.sleep_until(self._clock.now() + TAKEN_MS)
+        refs = frozenset(self._taken)
         erase_at = self._clock.now() + self._live.world.configuration.limits.taken_result_ms
         await self._spine.store.run(lambda tx: tx.calls.mark_taken(refs, erase_at=erase_at))
+        self._taken -= refs
+        if self._taken:
+            self._spine.spawn(self._store_taken())
 
     # -- planning -----------------------------------------------------------------------------------------
 
@@ -246,7 +252,7 @@ class Calls:
             self._vault.put(plan.ref, plan.arguments)
         try:
             admission: Admission = await self._spine.run(
-                lambda tx: admit(tx, world, plan, now, has_waiter=self._has_other_waiter(plan.ref))
+                lambda tx: admit(tx, world, plan, now, is_attended=self._is_attended_by_others(plan.ref))
             )
         except GatewayError as refusal:
             await self._spine.run(partial(self._audit_refusal, plan=plan, now=now, error=refusal))
@@ -257,8 +263,8 @@ class Calls:
             self._inventories.remember(plan.request.session, plan.baseline)
         return admission
 
-    def _has_other_waiter(self, own: str) -> Callable[[str], bool]:
-        return lambda ref: ref != own and self.attendance.has_waiter(ref)
+    def _is_attended_by_others(self, own: str) -> Callable[[str], bool]:
+        return lambda ref: ref != own and (self.attendance.has_waiter(ref) or ref in self._taken)
 
     def _audit_refusal(self, tx: Tx, *, plan: Plan, now: int, error: GatewayError) -> After:
         request = plan.request
