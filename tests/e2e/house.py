@@ -1,0 +1,388 @@
+"""A gateway, a site and visitors: what the tests in a real browser stand on.
+
+The site is the demo's page under a strict content policy; each test has a user of its own, so that nothing of one
+test reaches another. People click with a real pointer and read through the accessibility tree (`Person`).
+"""
+
+import asyncio
+import itertools
+import json
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import httpx2
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from playwright.async_api import Browser, BrowserContext, Page, WebSocket
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gateway.adapters.clock import SystemClock
+from gateway.adapters.configuration_file import load_file
+from gateway.asgi import Server, server_of
+from gateway.bootstrap import Gateway, build
+from gateway.demo.browser import Person
+from gateway.demo.scene import HOST, free_port
+from gateway.demo.site import PAGE
+
+PATIENCE: Final = 10.0
+
+CONFIGURATION: Final = """\
+version: 1
+server:
+  listen: "{host}:{gateway_port}"
+  public_url: "{gateway}"
+limits:
+  calls_per_minute: 10000
+  calls_burst: 10000
+  argument_bytes: 262144
+  approval_ms: 60000
+sites:
+  todo:
+    label: To-do
+    address: "{site}/"
+    origins: ["{site}"]
+    users: any
+    expose:
+      - todo.overview
+      - todo.add
+      - {{id: todo.clear_completed, effect: destructive, confirm: always}}
+      - lab.*
+      - mail.*
+      - files.*
+    allow_automated_approval: true
+  inner:
+    label: Page helper
+    address: "{site}/inner"
+    origins: ["{site}"]
+    users: any
+    expose: [todo.overview, todo.add]
+    in_page_agent: {{scope: [todo.overview, todo.add, context.read]}}
+    allow_automated_approval: true
+agents:
+  alice: {{label: Alice's agent}}
+  bob: {{label: Bob's agent}}
+"""
+
+OFFERS: Final = ("todo.*", "lab.*", "mail.*", "files.*")
+SCOPE: Final = ("todo.overview", "todo.add", "todo.clear_completed", "lab.*", "mail.*", "files.*", "context.read")
+
+
+class LeapingClock(SystemClock):
+    """The wall clock, and a test may put it forward."""
+
+    def __init__(self) -> None:
+        self._ahead = 0
+
+    def now(self) -> int:
+        return super().now() + self._ahead
+
+    def leap(self, ms: int) -> None:
+        """Let `ms` pass at once. Sleepers notice within a second."""
+        self._ahead += ms
+
+
+# ---- the house ------------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class House:
+    """Where things are. `gateway` is the running one; a test of restarts puts another there."""
+
+    gateway_url: str
+    site_url: str
+    config: Path
+    data: Path
+    clock: LeapingClock
+    keys: dict[str, str] = field(default_factory=dict[str, str])
+    _gateway: Gateway | None = None
+    _runs: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _users: "itertools.count[int]" = field(default_factory=itertools.count)
+
+    @property
+    def running(self) -> Gateway:
+        """The gateway, which runs."""
+        assert self._gateway is not None
+        return self._gateway
+
+    def new_user(self) -> str:
+        """Somebody no other test knows."""
+        return f"user{next(self._users)}"
+
+    async def start_gateway(self) -> None:
+        """Run a gateway over the house's data."""
+        port = int(self.gateway_url.rpartition(":")[2])
+        building = build(load_file(self.config), self.data, clock=self.clock)
+        self._gateway = await self._runs.enter_async_context(building)
+        server = server_of(self._gateway.app, HOST, port, self._gateway.stop_streams)
+        await self._runs.enter_async_context(serving(server))
+
+    async def stop_gateway(self) -> None:
+        """End it as a signal would."""
+        await self._runs.aclose()
+        self._gateway = None
+
+    @asynccontextmanager
+    async def open_site(self) -> AsyncGenerator[None]:
+        """Run the site; its keys outlive the gateway."""
+        port = int(self.site_url.rpartition(":")[2])
+        app = site_app(self)
+        async with serving(server_of(app, HOST, port, lambda: None)):
+            yield
+
+    async def records(self, event: str, **facts: Any) -> list[dict[str, Any]]:
+        """Facts of the audit records of `event` that hold `facts`."""
+        tail = await self.running.services.admin.audit_tail(limit=1000)
+        return [dict(r.facts) for r in tail if r.event == event and facts.items() <= dict(r.facts).items()]
+
+
+@asynccontextmanager
+async def housed(folder: Path) -> AsyncGenerator[House]:
+    """Run gateway and site in `folder` until the block ends."""
+    ports = free_port(0), free_port(0)
+    gateway_url, site_url = (f"http://{HOST}:{port}" for port in ports)
+    config, data = folder / "ostiary.yaml", folder / "data"
+    config.write_text(CONFIGURATION.format(host=HOST, gateway_port=ports[0], gateway=gateway_url, site=site_url))
+    data.mkdir(mode=0o700)
+    house = House(gateway_url, site_url, config, data, LeapingClock())
+    await house.start_gateway()
+    for site in ("todo", "inner"):
+        key = await house.running.services.admin.add_key(site, capabilities=list(OFFERS), days=1, by="test")
+        house.keys[site] = key.secret
+    async with house.open_site():
+        yield house
+        await house.stop_gateway()
+
+
+@asynccontextmanager
+async def serving(server: Server) -> AsyncGenerator[None]:
+    """Serve until the block ends."""
+    task = asyncio.create_task(server.serve())
+    await until(lambda: server.started or task.done())
+    try:
+        yield
+    finally:
+        server.handle_exit(0, None)
+        await task
+
+
+def site_app(house: House) -> Starlette:
+    """The demo's page, for whoever the cookie names; `/inner` is a page of the site with an in-page client."""
+    origin, gateway = house.site_url, house.gateway_url
+    policy = (
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; "
+        f"script-src 'self' {gateway}; connect-src 'self' {gateway.replace('http', 'ws', 1)}; "
+        "base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+
+    def page(name: str, site: str, lang: str) -> str:
+        text = (PAGE / name).read_text().replace("__GATEWAY__", gateway)
+        return text.replace('data-site="todo"', f'data-site="{site}"').replace('lang="en"', f'lang="{lang}"')
+
+    def asset(name: str, kind: str, site: str = "todo") -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            text = page(name, site, request.query_params.get("lang", "en"))
+            return Response(text.replace("/ostiary/ticket", f"/ticket/{site}"), media_type=kind, headers=headers)
+
+        return answer
+
+    async def ticket(request: Request) -> Response:
+        async with httpx.AsyncClient() as client:
+            answer = await client.post(
+                f"{gateway}/v1/host-tokens",
+                headers={"Authorization": f"Bearer {house.keys[request.path_params['site']]}"},
+                json={"user": request.cookies["user"], "origin": origin},
+            )
+        return JSONResponse(answer.json(), status_code=answer.status_code)
+
+    async def unavailable(_: Request, __: Exception) -> Response:
+        return JSONResponse({"error": "the gateway is away"}, status_code=502)
+
+    headers = {"Content-Security-Policy": policy}
+    return Starlette(
+        routes=[
+            Route("/", asset("index.html", "text/html")),
+            Route("/inner", asset("index.html", "text/html", "inner")),
+            Route("/style.css", asset("style.css", "text/css")),
+            Route("/app.js", asset("app.js", "text/javascript")),
+            Route("/elsewhere", lambda _: Response("<!doctype html><title>Elsewhere</title>", media_type="text/html")),
+            Route("/ticket/{site}", ticket, methods=["POST"]),
+            Route("/favicon.ico", lambda _: Response(status_code=204)),
+        ],
+        exception_handlers={httpx.TransportError: unavailable},
+    )
+
+
+# ---- who comes to it ------------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Socket:
+    """What went over one connection of a page."""
+
+    sent: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    received: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+    def watch(self, socket: WebSocket) -> None:
+        """Note every frame from now on."""
+        socket.on("framesent", lambda text: self.sent.append(json.loads(text)))
+        socket.on("framereceived", lambda text: self.received.append(json.loads(text)))
+
+
+class Visitor(Person):
+    """A person in front of one tab, with the wire in view."""
+
+    sockets: list[Socket]
+
+    @classmethod
+    async def of(cls, page: Page) -> "Visitor":
+        """Begin before the page is loaded."""
+        visitor = cls(page, await page.context.new_cdp_session(page))
+        visitor.sockets = []
+        page.on("websocket", visitor._note)
+        return visitor
+
+    def _note(self, socket: WebSocket) -> None:
+        noted = Socket()
+        noted.watch(socket)
+        self.sockets.append(noted)
+
+    def sent(self, kind: str) -> list[dict[str, Any]]:
+        """Frames of `kind` the tab sent."""
+        return [frame for socket in self.sockets for frame in socket.sent if frame["type"] == kind]
+
+    def received(self, kind: str) -> list[dict[str, Any]]:
+        """Frames of `kind` the tab got."""
+        return [frame for socket in self.sockets for frame in socket.received if frame["type"] == kind]
+
+    def accepted(self) -> set[str]:
+        """What the gateway took of the newest connection's offers."""
+        acks = [f for socket in self.sockets[-1:] for f in socket.received if f["type"] == "caps_ack"]
+        return set(acks[-1]["accepted"]) if acks else set()
+
+    async def offers(self, action: str) -> None:
+        """Let the page register `action`, an object in JavaScript, and wait until the gateway has it."""
+        before = len(self.received("caps_ack"))
+        await self.page.evaluate(f"window.Ostiary.queue.push((host) => {{ host.register({action}); }})")
+        await until(lambda: len(self.received("caps_ack")) > before)
+
+    async def rows(self) -> list[str]:
+        """The tasks on the page."""
+        return await self.page.locator("#list li span").all_inner_texts()
+
+    async def asked(self, count: int = 1) -> dict[str, Any]:
+        """The newest approval payload, once there were `count`."""
+        await until(lambda: len(self.received("approve_request")) >= count)
+        return json.loads(self.received("approve_request")[-1]["payload"])
+
+    async def focused(self) -> str:
+        """The name of what has the focus."""
+        for node in await self.nodes():
+            flags = {p["name"]: p["value"].get("value") for p in node.get("properties", [])}
+            if flags.get("focused") and node["role"]["value"] not in ("RootWebArea", "alertdialog"):
+                return node.get("name", {}).get("value", "")
+        return ""
+
+    async def tabs_to(self, name: str) -> None:
+        """Move the focus there by keyboard."""
+        for _ in range(30):
+            if await self.focused() == name:
+                return
+            await self.page.keyboard.press("Tab")
+        raise TimeoutError(f"no way to {name!r} by keyboard")
+
+    async def may_decide(self) -> None:
+        """Wait until the dialog takes answers."""
+        await self.waits_for("button", "Approve", enabled=True)
+
+    async def dialog_is_gone(self) -> None:
+        """Wait until nothing is asked on the screen."""
+        await self.waits_until_gone("alertdialog")
+
+
+@dataclass(eq=False)
+class Agent:
+    """A real MCP client with a session of its own."""
+
+    client: Client
+    token: str
+    session: str
+
+    async def calls(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Call a tool; its structured answer."""
+        result = await self.client.call_tool(tool, arguments)
+        answer: dict[str, Any] = result.structured_content or json.loads(result.content[0].text)  # type: ignore[union-attr]
+        return {"is_error": bool(result.is_error), **answer}
+
+
+@dataclass(eq=False)
+class Visit:
+    """One test's user: their tabs, the agents of theirs, and everything to close afterwards."""
+
+    house: House
+    browser: Browser
+    user: str
+    stack: AsyncExitStack
+    _tasks: list["asyncio.Task[Any]"] = field(default_factory=list["asyncio.Task[Any]"])
+
+    async def window(self, **options: Any) -> BrowserContext:
+        """A browser profile in which this user is signed in."""
+        context = await self.browser.new_context(**options)
+        self.stack.push_async_callback(context.close)
+        await context.add_cookies([{"name": "user", "value": self.user, "url": self.house.site_url}])
+        return context
+
+    async def opens(self, path: str = "/", *, init: str | None = None, **options: Any) -> Visitor:
+        """Open the page in a window of its own, connected and with its actions known."""
+        context = await self.window(**options)
+        if init is not None:
+            await context.add_init_script(init)
+        visitor = await Visitor.of(await context.new_page())
+        await visitor.page.goto(f"{self.house.site_url}{path}")
+        await until(lambda: bool(visitor.sockets and visitor.accepted()))
+        return visitor
+
+    async def agent(self, name: str = "alice", *, site: str = "todo") -> Agent:
+        """An agent of this user, connected."""
+        granted = await self.house.running.services.admin.add_session(
+            name, user=self.user, sites=[site], scope=list(SCOPE), days=1, by="test"
+        )
+        return await self.connects(granted.token, granted.session.id)
+
+    async def connects(self, token: str, session: str) -> Agent:
+        """A client with that token."""
+        http = await self.stack.enter_async_context(
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60)
+        )
+        transport = streamable_http_client(f"{self.house.gateway_url}/mcp", http_client=http)
+        client = await self.stack.enter_async_context(Client(transport))
+        return Agent(client, token, session)
+
+    def begins(self, call: Any) -> "asyncio.Task[Any]":
+        """Let a call wait in the background."""
+        task = asyncio.ensure_future(call)
+        self._tasks.append(task)
+        return task
+
+    async def close(self) -> None:
+        """End what still waits, then everything else."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.stack.aclose()
+
+
+async def until(holds: Callable[[], Any] | Callable[[], Awaitable[Any]], seconds: float = PATIENCE) -> None:
+    """Wait until `holds` does."""
+    async with asyncio.timeout(seconds):
+        while True:
+            found = holds()
+            if (await found) if isinstance(found, Awaitable) else found:
+                return
+            await asyncio.sleep(0.01)
