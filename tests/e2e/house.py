@@ -297,6 +297,12 @@ class Visitor(Person):
             await self.page.keyboard.press("Tab")
         raise TimeoutError(f"no way to {name!r} by keyboard")
 
+    async def middle_of(self, node: dict[str, Any]) -> tuple[float, float]:
+        """Where to point at it."""
+        box = await self._devtools.send("DOM.getBoxModel", {"backendNodeId": node["backendDOMNodeId"]})
+        corners = box["model"]["content"]
+        return (corners[0] + corners[2]) / 2, (corners[1] + corners[5]) / 2
+
     async def may_decide(self) -> None:
         """Wait until the dialog takes answers."""
         await self.waits_for("button", "Approve", enabled=True)
