@@ -3,7 +3,7 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,9 +18,11 @@ from capabilities.registry import BUILTINS, Builtin
 from gateway.bootstrap import Gateway, build
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.configuration import Configuration
-from gateway.domain.sites import AgentProfile, Site, Ticket
-from gateway.runtime.effects import After
+from gateway.domain.sites import AgentProfile, Site
+from gateway.runtime.admin.trail import TrailRecord
+from gateway.runtime.identity import TicketRequest
 from gateway.runtime.pages import Hello, Joined, secret_hash
+from gateway.runtime.services import Services
 from gateway.runtime.settlement import Answer
 from gateway.settings import Limits, Server
 from gateway.transports.agents_mcp import Extensions, McpEndpoint, Patience
@@ -51,7 +53,13 @@ class McpGateway:
     token: str
 
     @property
-    def services(self) -> Any:
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.url.split(":")[2].partition("/")[0])
+
+    @property
+    def services(self) -> Services:
+        """Its use cases."""
         return self.gateway.services
 
     async def add_session(self, **how: Any) -> tuple[AgentSession, str]:
@@ -62,12 +70,12 @@ class McpGateway:
 
     async def records(self, event: str | None = None) -> list[dict[str, Any]]:
         """The audit trail, oldest first: facts with `event` and `stream`."""
-        tail = await self.services.admin.audit_tail(limit=1000)
-        found: list[dict[str, Any]] = []
-        for record in tail:
-            body = json.loads(record.body) if hasattr(record, "body") else dict(vars(record))
-            found.append({**body.get("facts", {}), "event": str(body["event"]), "stream": str(body["stream"])})
-        return [record for record in found if event is None or record["event"] == event]
+        tail: Sequence[TrailRecord] = await self.services.admin.audit_tail(limit=1000)
+        return [
+            {**record.facts, "event": record.event, "stream": record.stream}
+            for record in tail
+            if event is None or record.event == event
+        ]
 
     def post_headers(self, token: str | None = None, **more: str) -> dict[str, str]:
         """Headers every POST has."""
@@ -84,14 +92,16 @@ class McpGateway:
         method: str,
         params: Mapping[str, Any] | None = None,
         *,
-        id: Any = 1,
+        request: Any = 1,
         meta: Mapping[str, Any] | None = None,
         capabilities: Mapping[str, Any] | None = None,
         token: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> httpx.Response:
         """One request of the newer era, well-formed unless the caller makes it otherwise."""
-        message, head = self.modern_parts(method, params, id=id, meta=meta, capabilities=capabilities, token=token)
+        message, head = self.modern_parts(
+            method, params, request=request, meta=meta, capabilities=capabilities, token=token
+        )
         return await client.post(self.url, content=json.dumps(message), headers={**head, **(headers or {})})
 
     def modern_parts(
@@ -99,7 +109,7 @@ class McpGateway:
         method: str,
         params: Mapping[str, Any] | None = None,
         *,
-        id: Any = 1,
+        request: Any = 1,
         meta: Mapping[str, Any] | None = None,
         capabilities: Mapping[str, Any] | None = None,
         token: str | None = None,
@@ -111,7 +121,7 @@ class McpGateway:
             "io.modelcontextprotocol/clientCapabilities": dict(capabilities or {}),
             **(meta or {}),
         }
-        message = {"jsonrpc": "2.0", "id": id, "method": method, "params": {**(params or {}), "_meta": whole}}
+        message = {"jsonrpc": "2.0", "id": request, "method": method, "params": {**(params or {}), "_meta": whole}}
         name = (params or {}).get("name") or (params or {}).get("taskId")
         head = self.post_headers(token, **{"mcp-protocol-version": MODERN, "mcp-method": method})
         if name is not None:
@@ -196,7 +206,7 @@ async def running_gateway(
             )
         )
         serving = asyncio.create_task(server.serve())
-        while not server.started:
+        while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
             await asyncio.sleep(0.01)
         grant = await gateway.services.admin.add_session(
             "coder", user="ada", sites=list(configuration.sites), scope=list(scope), by="test"
@@ -214,7 +224,7 @@ async def running_gateway(
 class FakePage:
     """A document without a browser: answers the frames it gets by `act`, approves or denies when told to."""
 
-    services: Any
+    services: Services
     joined: Joined
     frames: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     act: Act | None = None
@@ -247,13 +257,14 @@ class FakePage:
         """What the handler returned."""
         session = self.joined.page.session
         call = await self.services.spine.store.run(lambda tx: tx.calls.find(ref))
+        assert call is not None
         answer = Answer(output=json.dumps(output), evidence=None if evidence is None else json.dumps(evidence))
         await self.services.execution.answer(call, answer, page=session.id, epoch=session.epoch)
 
     async def asked(self, count: int = 1) -> dict[str, Any]:
         """The newest approval payload, once there were `count`."""
         async with asyncio.timeout(5):
-            while len(found := self.of_type("approve_request")) < count:
+            while len(found := self.of_type("approve_request")) < count:  # noqa: ASYNC110 - a test polls
                 await asyncio.sleep(0.01)
         return json.loads(found[-1]["payload"])
 
@@ -285,27 +296,14 @@ class FakePage:
 
 
 async def join_page(
-    services: Any, *descriptors: Descriptor, site: str = "todo", user: str = "ada", url: str | None = None
+    services: Services, *descriptors: Descriptor, site: str = "todo", user: str = "ada", url: str | None = None
 ) -> FakePage:
     """A page of `user` on `site` that offers `descriptors`."""
-    ticket, now = services.ids.secret(), services.clock.now()
     origin = f"http://{site}.test"
-    row = Ticket(
-        hash=secret_hash(ticket),
-        site=site,
-        user=user,
-        origin=origin,
-        capabilities=tuple(f"{d.id.rpartition('.')[0]}.*" for d in descriptors) or ("todo.*",),
-        key="test",
-        created_at=now,
-        expires_at=now + 60_000,
-    )
-
-    def work(tx: Any) -> After:
-        tx.tickets.add(row)
-        return After(None)
-
-    await services.spine.run(work)
+    patterns = tuple(f"{d.id.rpartition('.')[0]}.*" for d in descriptors) or ("todo.*",)
+    made = await services.admin.add_key(site, capabilities=patterns, by="test")
+    key = await services.identity.site_key(made.secret)
+    ticket, _ = await services.identity.mint_ticket(key, TicketRequest(user=user, origin=origin))
     hello = Hello(
         site=site,
         document=services.ids.secret(),

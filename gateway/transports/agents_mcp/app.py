@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
 from mcp.server.auth.middleware.auth_context import auth_context_var
@@ -14,6 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.errors import ErrorCode
+from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
 from gateway.transports.agents_mcp.bodies import HungUp, judge, read_body, replay
 from gateway.transports.agents_mcp.calling import InFlight, ToolCalls
@@ -116,7 +117,8 @@ class McpEndpoint:
         try:
             await self._serve(scope, headers, is_modern, receive, send)
         except Refused as refused:
-            await self._services.refusals.note(DOOR, peer, refused.code)
+            with suppress(StoreBusy, StoreUnavailable):  # a refusal is a refusal though it cannot be noted
+                await self._services.refusals.note(DOOR, peer, refused.code)
             await refused.answer(send, with_null_id=not is_modern)
         except HungUp:
             return
@@ -131,7 +133,10 @@ class McpEndpoint:
         limit = configuration.limits.body_bytes
         if _announced(headers) > limit:
             raise Refused(ErrorCode.BODY_TOO_LARGE, f"the body is larger than {limit} bytes")
-        session = await sign_in(self._services.identity, scope["headers"], headers)
+        try:
+            session = await sign_in(self._services.identity, scope["headers"], headers)
+        except (StoreBusy, StoreUnavailable) as error:
+            raise Refused(ErrorCode.STORE_UNAVAILABLE, str(error)) from None
         self._services.sessions.used(session)
         exchange = self._exchange(scope, session, headers)
         message = None

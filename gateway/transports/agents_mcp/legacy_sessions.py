@@ -85,7 +85,9 @@ class LegacySessions:
 
     def end_all(self) -> None:
         """The gateway stops."""
-        self._services.spine.spawn(self._terminate(sdk_private.live_sessions(self._manager), _GRACE_SECONDS))
+        names = sdk_private.live_sessions(self._manager)
+        if names:
+            self._services.spine.spawn(self._terminate(names, _GRACE_SECONDS))
 
     async def _terminate(self, names: tuple[str, ...] | list[str], delay: float) -> None:
         await asyncio.sleep(delay)

@@ -108,7 +108,12 @@ class Modern:
     async def _list(self, exchange: Exchange, message: Message, version: str, send: Send) -> None:
         if not await _has_valid_params("tools/list", version, message, send):
             return
-        wire = await self._lists.of(exchange.session, version)
+        try:
+            wire = await self._lists.of(exchange.session, version)
+        except Exception as error:  # noqa: BLE001 - the boundary to the wire
+            told = internal(error, "tools/list").error
+            await send_error(send, message["id"], told.code, told.message)
+            return
         await send_json(send, 200, b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_dumps(message["id"]), wire.text))
 
     async def _call(self, exchange: Exchange, message: Message, version: str, receive: Receive, send: Send) -> None:

@@ -25,7 +25,7 @@ TOLD: Final[dict[ErrorCode, tuple[int, int | None]]] = {
     ErrorCode.TOO_DEEP: (400, INVALID_REQUEST),
     ErrorCode.UNSAFE_INTEGER: (400, INVALID_REQUEST),
     ErrorCode.UNKNOWN_CAPABILITY: (400, INVALID_PARAMS),
-    ErrorCode.STORE_UNAVAILABLE: (200, INTERNAL_ERROR),
+    ErrorCode.STORE_UNAVAILABLE: (503, INTERNAL_ERROR),
     **{
         code: (200, None)
         for code in ErrorCode
