@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from gateway.domain.sites import AgentProfile, Site
 from gateway.settings import Limits, Server
 from policy.model import Rule
+
+IN_PAGE: Final = "in-page:"
+"""Before the name of a site: the client inside the site's own pages. No configured agent can have such a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +24,9 @@ class Configuration:
     rules: tuple[Rule, ...] = ()
 
     def agent_label(self, agent: str) -> str:
-        """What the person sees for `agent`."""
+        """What the person sees for `agent`; for the client inside a page that is the site's label."""
+        if agent.startswith(IN_PAGE):
+            site = self.sites.get(agent.removeprefix(IN_PAGE))
+            return (site.label if site else "") or agent
         profile = self.agents.get(agent)
         return profile.label if profile else agent

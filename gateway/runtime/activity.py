@@ -8,7 +8,7 @@ from gateway.domain.calls import Call
 from gateway.domain.denials import Denial
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime import audit
-from gateway.runtime.agent_sessions import IN_PAGE, AgentSessions
+from gateway.runtime.agent_sessions import AgentSessions
 from gateway.runtime.calls import Calls
 from gateway.runtime.effects import After
 from gateway.runtime.pages import Pages
@@ -127,6 +127,4 @@ class Activity:
         }
 
     def _label(self, agent: str) -> str:
-        if agent.startswith(IN_PAGE):
-            return self._live.world.configuration.sites[agent[len(IN_PAGE) :]].label or agent
         return self._live.world.configuration.agent_label(agent)

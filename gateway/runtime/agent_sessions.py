@@ -6,6 +6,7 @@ from typing import Final
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import CallEvent
+from gateway.domain.configuration import IN_PAGE
 from gateway.domain.errors import ErrorCode
 from gateway.runtime import audit
 from gateway.runtime.dispatch import end
@@ -15,9 +16,6 @@ from gateway.runtime.inventories import Inventories
 from gateway.runtime.ports import Clock, Ids, Tx
 from gateway.runtime.spine import Spine
 from gateway.runtime.world import Live, LivePage
-
-IN_PAGE: Final = "in-page:"
-"""Prefix of the agent name of in-page sessions; no configured agent can have it."""
 
 _ENDS: Final = {
     "revoked": (ErrorCode.SESSION_REVOKED, "the agent session was revoked"),

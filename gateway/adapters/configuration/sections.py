@@ -8,13 +8,11 @@ from gateway.adapters.configuration import keys, values
 from gateway.adapters.configuration.fields import Fields
 from gateway.adapters.configuration.nodes import Entries, Node
 from gateway.adapters.configuration.problems import Mark
+from gateway.domain.configuration import IN_PAGE
 from gateway.domain.sites import AgentProfile, Site
 from gateway.settings import Limits, Server
 from policy.model import Floor, Rule, name_matches
 from policy.vocabulary import Confirm, Effect, Risk, Verdict
-
-IN_PAGE: Final = "in-page:"
-"""How rules name the agent a site's own page may be."""
 
 _EVERY_INTERFACE: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 - compared with, not bound to
 
