@@ -74,8 +74,10 @@ async def _serve(route: _Route, reader: asyncio.StreamReader, writer: asyncio.St
     finally:
         for direction in directions:
             direction.cancel()
-        await asyncio.gather(*directions, return_exceptions=True)
-        await _close(writer, server_writer)
+        try:
+            await asyncio.gather(*directions, return_exceptions=True)
+        finally:
+            await _close(writer, server_writer)
 
 
 async def _close(*sides: asyncio.StreamWriter) -> None:

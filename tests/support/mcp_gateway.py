@@ -193,6 +193,7 @@ async def running_gateway(
     **changes: Any,
 ) -> AsyncGenerator[McpGateway]:
     """Run one until the block ends."""
+    data.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240 - once, before anything runs
     port = port or free_port()
     configuration = configuration_for(port, builtins=tuple(builtins), **changes)
     async with AsyncExitStack() as stack:

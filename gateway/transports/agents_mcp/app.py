@@ -218,11 +218,16 @@ class McpEndpoint:
             leave()
 
     def _noting(self, owner: str, send: Send) -> Send:
+        """Remember the session ids that are given out. The SDK also writes one on refusals: it names nothing."""
+
         async def noting(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == 200:
-                for name, value in message["headers"]:
-                    if name == SESSION_HEADER.encode():
-                        self._legacy.note(value.decode(), owner)
+            if message["type"] == "http.response.start":
+                given = [value for name, value in message["headers"] if name == _SESSION]
+                if message["status"] >= 400:
+                    kept = [(name, value) for name, value in message["headers"] if name != _SESSION]
+                    message = {**message, "headers": kept}
+                elif given:
+                    self._legacy.note(given[0].decode(), owner)
             await send(message)
 
         return noting
@@ -237,6 +242,7 @@ class McpEndpoint:
         await self._services.refusals.note(DOOR, exchange.peer, ErrorCode.BAD_REQUEST, session=exchange.session.id)
 
 
+_SESSION: Final = SESSION_HEADER.encode()
 _POST_ONLY: Final = (
     b'{"jsonrpc":"2.0","error":{"code":-32600,"message":"this protocol version is spoken by POST only"}}'
 )

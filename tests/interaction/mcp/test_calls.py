@@ -26,9 +26,12 @@ MODES = ("2026-07-28", "auto", "legacy")
 @asynccontextmanager
 async def sdk_client(gateway: McpGateway, mode: Any, **how: Any) -> AsyncGenerator[mcp.Client]:
     """The SDK's client, signed in."""
-    async with httpx2.AsyncClient(headers={"authorization": f"Bearer {gateway.token}"}, timeout=20) as http:
-        async with mcp.Client(streamable_http_client(gateway.url, http_client=http), mode=mode, **how) as client:
-            yield client
+    headers = {"authorization": f"Bearer {gateway.token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=20) as http,
+        mcp.Client(streamable_http_client(gateway.url, http_client=http), mode=mode, **how) as client,
+    ):
+        yield client
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -44,7 +47,8 @@ async def test_an_agent_lists_calls_and_is_refused(tmp_path: Path, mode: str) ->
             assert (add.meta or {})["dev.ostiary/capability"] == "todo.add"
             assert (add.meta or {})["dev.ostiary/verdict"] == "ask"
             clear = tools["todo_clear_completed"].annotations
-            assert clear is not None and clear.destructive_hint is True
+            assert clear is not None
+            assert clear.destructive_hint is True
 
             read = await client.call_tool("todo_overview", {})
             assert read.structured_content is not None
@@ -128,11 +132,11 @@ async def test_the_sdk_client_hears_progress(tmp_path: Path, mode: str) -> None:
         page.act = todo_page.act
         heard: list[str | None] = []
 
-        async def progress(_: float, __: float | None, message: str | None) -> None:
+        async def on_progress(progress: float, total: float | None, message: str | None) -> None:
             heard.append(message)
 
         async with sdk_client(gateway, mode) as client:
-            call = asyncio.create_task(client.call_tool("todo_add", {"text": "x"}, progress_callback=progress))
+            call = asyncio.create_task(client.call_tool("todo_add", {"text": "x"}, progress_callback=on_progress))
             await page.asked()
             await until(lambda: len(heard) >= 2)
             await page.decided(approve=True)

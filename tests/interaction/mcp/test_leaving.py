@@ -213,8 +213,7 @@ async def test_list_changed_reaches_the_older_stream(tmp_path: Path) -> None:
         async def read() -> None:
             async with client.stream("GET", gateway.url, headers=head) as stream:
                 async for line in stream.aiter_lines():
-                    if line.startswith("data: {"):
-                        heard.append(json.loads(line[6:])["method"])
+                    heard.extend([json.loads(line[6:])["method"]] if line.startswith("data: {") else [])
 
         reading = asyncio.create_task(read())
         await asyncio.sleep(0.3)

@@ -1,6 +1,7 @@
 """What the agents' door refuses before any method runs, and that each refusal is in the audit trail."""
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,7 @@ async def test_a_body_over_the_limit_is_413_however_it_is_sent(tmp_path: Path) -
         message["params"]["pad"] = "x" * 3_000
         body = json.dumps(message).encode()
 
-        async def pieces() -> Any:
+        async def pieces() -> AsyncIterator[bytes]:
             for start in range(0, len(body), 500):
                 yield body[start : start + 500]
 

@@ -10,12 +10,16 @@ from tests.support import todo_page
 from tests.support.in_loop import in_loop, until
 from tests.support.mcp_gateway import McpGateway, join_page, running_gateway
 
-TASKS = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+TASKS: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
 
 
 async def _ask(gateway: McpGateway, client: httpx.AsyncClient, method: str, task: str, **how: Any) -> httpx.Response:
-    more = {"inputResponses": {}} if method == "tasks/update" else {}
-    return await gateway.modern(client, method, {"taskId": task, **more}, **{"capabilities": TASKS, **how})
+    more: dict[str, Any] = {"inputResponses": {}} if method == "tasks/update" else {}
+    return await gateway.modern(client, method, {"taskId": task, **more}, **_declared(how))
+
+
+def _declared(how: dict[str, Any]) -> dict[str, Any]:
+    return {"capabilities": TASKS, **how}
 
 
 @in_loop
