@@ -3,13 +3,10 @@
 Knows nothing of codes on the wire: the caller says whether a problem is the agent's or the handler's.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any, Final, Literal
 
-from capabilities.contract import Descriptor
 from capabilities.json_values import is_deeper_than, pointer_to
 from capabilities.schemas.document import open_document
 from capabilities.schemas.explain import Broken, Explainer
@@ -17,9 +14,6 @@ from capabilities.schemas.native import compile_native
 
 VALUE_DEPTH: Final = 64
 """Deepest array or object of a value, the root being 0 (design §17)."""
-
-VALIDATORS_KEPT: Final = 512
-"""Compiled schemas a cache holds before it drops the least recently used."""
 
 _ACCEPTED_BYTES: Final = 2**20
 _ACCEPTED_DEPTH: Final = 64
@@ -84,37 +78,3 @@ def compile_validator(schema: Mapping[str, Any], *, max_depth: int = VALUE_DEPTH
         SchemaRefused: it was never judged, and is wrong.
     """
     return Validator(schema, max_depth=max_depth)
-
-
-class Validators:
-    """The validators of declarations by fingerprint; the least recently used goes first."""
-
-    def __init__(self, *, capacity: int = VALIDATORS_KEPT) -> None:
-        """Make an empty cache of at most `capacity` compiled schemas."""
-        self._capacity = capacity
-        self._kept: OrderedDict[tuple[str, str, int], Validator] = OrderedDict()
-        self._lock = Lock()
-
-    def of_input(self, descriptor: Descriptor, *, max_depth: int = VALUE_DEPTH) -> Validator:
-        """The validator of a declaration's arguments."""
-        return self._get((descriptor.fingerprint, "input", max_depth), descriptor.input_schema)
-
-    def of_output(self, descriptor: Descriptor, *, max_depth: int = VALUE_DEPTH) -> Validator | None:
-        """The validator of a declaration's results; None if it declares no output schema."""
-        schema = descriptor.output_schema
-        if schema is None:
-            return None
-        return self._get((descriptor.fingerprint, "output", max_depth), schema)
-
-    def _get(self, key: tuple[str, str, int], schema: Mapping[str, Any]) -> Validator:
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-                return found
-        made = compile_validator(schema, max_depth=key[2])
-        with self._lock:
-            self._kept[key] = made
-            while len(self._kept) > self._capacity:
-                self._kept.popitem(last=False)
-        return made

@@ -2,8 +2,8 @@
 
 import asyncio
 import signal
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Generator
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -21,16 +21,25 @@ FRAME_BYTES = 1_310_720
 
 
 class Server(uvicorn.Server):
-    """Ends long-lived streams before uvicorn waits for them, so that an exit takes no grace period."""
+    """Ends long-lived streams before uvicorn waits for them, so that an exit takes no grace period.
+
+    It leaves signals to its caller: uvicorn would send itself again what stopped it, and that would kill
+    the process before the database is closed.
+    """
 
     def __init__(self, config: uvicorn.Config, before_exit: Callable[[], None]) -> None:
         super().__init__(config)
         self._before_exit = before_exit
 
-    def handle_exit(self, sig: int, frame: object) -> None:
-        """Signal handler."""
+    def stop(self) -> None:
+        """Begin a graceful end."""
         self._before_exit()
-        super().handle_exit(sig, frame)  # type: ignore[arg-type] - uvicorn's own type is FrameType | None
+        self.should_exit = True
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Capture none."""
+        yield
 
 
 def server_of(app: ASGIApp, host: str, port: int, before_exit: Callable[[], None]) -> Server:
@@ -57,7 +66,6 @@ def server_of(app: ASGIApp, host: str, port: int, before_exit: Callable[[], None
 async def serve(config: Path, data: Path, *, on_ready: Callable[[Gateway], None] | None = None) -> None:
     """Run until SIGTERM or SIGINT; SIGHUP reloads the file."""
     configuration: Configuration = load_file(config)
-    data.mkdir(parents=True, exist_ok=True, mode=0o700)
     async with AsyncExitStack() as stack:
         stack.enter_context(hold_lock(data))
         gateway = await stack.enter_async_context(build(configuration, data))
@@ -68,6 +76,8 @@ async def serve(config: Path, data: Path, *, on_ready: Callable[[Gateway], None]
         server = server_of(
             gateway.app, configuration.server.listen_host, configuration.server.listen_port, gateway.stop_streams
         )
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, server.stop)
         if on_ready is not None:
             on_ready(gateway)
         await server.serve()

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +71,7 @@ async def build(
     ids: Ids | None = None,
     builtins: Mapping[str, Builtin] = BUILTINS,
     extensions: "agents_mcp.Extensions | None" = None,
-) -> AsyncIterator[Gateway]:
+) -> AsyncGenerator[Gateway]:
     """Wire a gateway over `data` and run it until the block ends. The caller holds the process lock.
 
     `store`, `clock`, `ids`, `builtins` and `extensions` are for tests and benchmarks.
@@ -86,7 +86,13 @@ async def build(
         key = await _installation_key(store)
         enabled = _enabled(builtins)
         services = wire(
-            store, configuration, clock, ids, key, enabled, {name: b.handler for name, b in builtins.items()}
+            store,
+            configuration,
+            clock=clock,
+            ids=ids,
+            key=key,
+            enabled=enabled,
+            handlers={name: builtin.handler for name, builtin in builtins.items()},
         )
         sweeper = Sweeper(spine=services.spine, clock=clock, pages=services.pages, refusals=services.refusals)
         mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
@@ -111,12 +117,20 @@ def _open(configuration: Configuration, data: Path) -> Store:
 
 
 @asynccontextmanager
-async def open_offline(configuration: Configuration, data: Path) -> AsyncIterator[Admin]:
+async def open_offline(configuration: Configuration, data: Path) -> AsyncGenerator[Admin]:
     """Administration while no gateway runs. The caller holds the process lock."""
     store = _open(configuration, data)
     try:
         key = await _installation_key(store)
-        services = wire(store, configuration, SystemClock(), RandomIds(), key, _enabled(BUILTINS), {})
+        services = wire(
+            store,
+            configuration,
+            clock=SystemClock(),
+            ids=RandomIds(),
+            key=key,
+            enabled=_enabled(BUILTINS),
+            handlers={},
+        )
         yield services.admin
         await services.spine.drain()
     finally:
@@ -134,6 +148,7 @@ def _enabled(builtins: Mapping[str, Builtin]) -> Enabled:
 def wire(
     store: Store,
     configuration: Configuration,
+    *,
     clock: Clock,
     ids: Ids,
     key: bytes,
@@ -209,7 +224,7 @@ async def _installation_key(store: Store) -> bytes:
 
 
 @asynccontextmanager
-async def _background(sweeper: Sweeper) -> AsyncIterator[None]:
+async def _background(sweeper: Sweeper) -> AsyncGenerator[None]:
     task = asyncio.create_task(sweeper.run())
     try:
         yield

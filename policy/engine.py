@@ -35,7 +35,7 @@ def _sites(q: Question) -> Judged:
 
 
 _STAGES: Final[dict[Stage, Callable[[Question], Judged]]] = {
-    Stage.MANIFEST: lambda q: (Outcome.PASS, "declared"),
+    Stage.MANIFEST: lambda _: (Outcome.PASS, "declared"),
     Stage.ENABLED: lambda q: _said(q.enabled, "enabled", "not enabled"),
     Stage.SUPPORTED: lambda q: _said(q.supported, "supported", "the host does not offer it now"),
     Stage.EXPOSED: _exposed,
@@ -43,8 +43,8 @@ _STAGES: Final[dict[Stage, Callable[[Question], Judged]]] = {
     Stage.SCOPE: lambda q: _said(
         q.scope.matches(q.capability.id), "in scope", "no scope pattern of the session names it"
     ),
-    Stage.VISIBLE: lambda q: (Outcome.PASS, "visible to every agent in scope"),
-    Stage.PERMISSIONS: lambda q: (Outcome.NOT_APPLICABLE, "it requires none"),
+    Stage.VISIBLE: lambda _: (Outcome.PASS, "visible to every agent in scope"),
+    Stage.PERMISSIONS: lambda _: (Outcome.NOT_APPLICABLE, "it requires none"),
 }
 
 
@@ -80,7 +80,7 @@ def decide(question: Question, rules: Sequence[Rule]) -> Decision:
         if refused:
             return Decision(verdict=Verdict.FORBID, tier=Risk.DISPLAY_ONLY, reasons=tuple(refused))
         return _weigh(question, rules)
-    except Exception:  # a broken factor must close the door, not open it
+    except Exception:  # noqa: BLE001 - a broken factor must close the door, not open it
         return Decision(verdict=Verdict.FORBID, tier=Risk.RESTRICTED, reasons=("policy_error",))
 
 

@@ -1,7 +1,6 @@
 """Starting and configuring: serve, init, check, reload, status, demo."""
 
 import asyncio
-import signal
 import socket
 from importlib import resources
 from pathlib import Path
@@ -30,31 +29,13 @@ def serve(config: Config = CONFIG_DEFAULT, data: Data = DATA_DEFAULT) -> None:
     _probe(configuration)
     from gateway.asgi import serve as run
 
-    exits = _Exits()
-
     def on_ready(_: "Gateway") -> None:
-        exits.belong_to_server = True
         say(f"ostiary serves {configuration.server.public_url} with `{configuration.revision}`, data in `{data}`")
 
     try:
         asyncio.run(run(config, data, on_ready=on_ready))
     except (LockHeld, FolderRefused, PathTooLong) as error:
         fail(str(error))
-
-
-class _Exits:
-    """Signals that end the gateway. The server sends itself once more what stopped it, after it has stopped: taken
-    at its word, that would kill the process before it has said goodbye and closed the database.
-    """
-
-    def __init__(self) -> None:
-        self.belong_to_server = False
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._on_signal)
-
-    def _on_signal(self, *_: object) -> None:
-        if not self.belong_to_server:
-            raise SystemExit(0)
 
 
 def _loaded(config: Path) -> "Configuration":

@@ -5,9 +5,9 @@ The dialog lives in a closed shadow root, so it is found through the accessibili
 
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from playwright.async_api import Browser, CDPSession, Page, async_playwright
 
@@ -39,7 +39,7 @@ def chromium() -> str:
 
 
 @asynccontextmanager
-async def browser() -> AsyncIterator[Browser]:
+async def browser() -> AsyncGenerator[Browser]:
     """A headless Chromium for the length of the block."""
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
@@ -63,7 +63,7 @@ class Person:
 
     async def nodes(self) -> list[dict[str, Any]]:
         """The accessibility tree, closed shadow roots included."""
-        answer = await self._devtools.send("Accessibility.getFullAXTree")
+        answer = cast("dict[str, Any]", await self._devtools.send("Accessibility.getFullAXTree"))
         return answer["nodes"]
 
     async def sees(self, role: str, name: str = "") -> dict[str, Any] | None:
@@ -110,8 +110,9 @@ class Person:
     async def presses(self, name: str) -> None:
         """Click the button called `name` once it may be clicked."""
         node = await self.waits_for("button", name, enabled=True)
-        box = await self._devtools.send("DOM.getBoxModel", {"backendNodeId": node["backendDOMNodeId"]})
-        corners = box["model"]["content"]
+        wanted = {"backendNodeId": node["backendDOMNodeId"]}
+        box = cast("dict[str, Any]", await self._devtools.send("DOM.getBoxModel", wanted))
+        corners: list[float] = box["model"]["content"]
         await self.page.mouse.click((corners[0] + corners[2]) / 2, (corners[1] + corners[5]) / 2)
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +69,7 @@ def free_port(wanted: int) -> int:
 
 
 @asynccontextmanager
-async def stage(folder: Path, *, gateway_port: int = 0, site_port: int = 0, automated: bool) -> AsyncIterator[Scene]:
+async def stage(folder: Path, *, gateway_port: int = 0, site_port: int = 0, automated: bool) -> AsyncGenerator[Scene]:
     """Run gateway and site until the block ends."""
     ports = free_port(gateway_port), free_port(site_port)
     gateway_url, site_url = (f"http://{HOST}:{port}" for port in ports)
@@ -118,13 +118,13 @@ async def stage(folder: Path, *, gateway_port: int = 0, site_port: int = 0, auto
 
 
 @asynccontextmanager
-async def _serving(*servers: Server) -> AsyncIterator[None]:
+async def _serving(*servers: Server) -> AsyncGenerator[None]:
     tasks = [asyncio.create_task(server.serve()) for server in servers]
-    while not all(server.started for server in servers):
+    while not all(server.started for server in servers):  # noqa: ASYNC110 - uvicorn tells nobody
         await asyncio.sleep(0.01)
     try:
         yield
     finally:
         for server in servers:
-            server.handle_exit(0, None)
+            server.stop()
         await asyncio.gather(*tasks)

@@ -49,10 +49,13 @@ def site_app(*, origin: str, gateway: str, key: str) -> Starlette:
             return JSONResponse({"error": "the gateway refused"}, status_code=502)
         return JSONResponse({"ticket": answer.json()["ticket"]})
 
+    async def nothing(_: Request) -> Response:
+        return Response(status_code=204)
+
     return Starlette(
         routes=[
             *(Route(path, asset) for path in ("/", "/style.css", "/app.js")),
             Route("/ostiary/ticket", ticket, methods=["POST"]),
-            Route("/favicon.ico", lambda _: Response(status_code=204)),
+            Route("/favicon.ico", nothing),
         ]
     )

@@ -5,10 +5,10 @@ Every step checks what it claims; the first that does not hold ends the story wi
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx2
 from mcp.client.client import Client
@@ -157,7 +157,7 @@ STEPS: tuple[Callable[[Story], Awaitable[None]], ...] = (
 
 
 @asynccontextmanager
-async def agent(scene: Scene) -> AsyncIterator[Client]:
+async def agent(scene: Scene) -> AsyncGenerator[Client]:
     """A real MCP client with the demo's token."""
     async with (
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {scene.token}"}, timeout=60) as http,
@@ -192,12 +192,15 @@ async def _tell(folder: Path, console: Console) -> None:
             await step(story)
 
 
-def _leaves(group: BaseExceptionGroup[Any]) -> list[BaseException]:
-    return [leaf for e in group.exceptions for leaf in (_leaves(e) if isinstance(e, BaseExceptionGroup) else [e])]
+def _leaves(error: BaseException) -> list[BaseException]:
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    group = cast("BaseExceptionGroup[BaseException]", error)
+    return [leaf for inner in group.exceptions for leaf in _leaves(inner)]
 
 
 async def until(holds: Callable[[], bool]) -> None:
     """Wait until `holds`, for at most ten seconds."""
     async with asyncio.timeout(10):
-        while not holds():
+        while not holds():  # noqa: ASYNC110 - it waits for state that tells nobody
             await asyncio.sleep(0.02)

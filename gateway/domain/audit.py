@@ -71,7 +71,7 @@ class AuditRecord:
     stream: Stream
     event: AuditEvent
     at: int
-    facts: dict[str, str | int | bool | None | list[str]]
+    facts: dict[str, str | int | bool | list[str] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

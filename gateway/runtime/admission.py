@@ -84,7 +84,7 @@ def admit(
                     ref=earlier.ref,
                 ),
             )
-        return _replay(tx, plan, earlier, now)
+        return _replay(tx, earlier, now)
     refusal = plan.refusal or _late_refusal(tx, world, plan, now)
     if refusal is not None:
         return _refuse(tx, plan, now, refusal)
@@ -104,7 +104,7 @@ def _earlier(tx: Tx, plan: Plan, now: int, is_attended: Callable[[str], bool]) -
     return None if equal is None or is_attended(equal.ref) else equal
 
 
-def _replay(tx: Tx, plan: Plan, call: Call, now: int) -> After:
+def _replay(tx: Tx, call: Call, now: int) -> After:
     effects: tuple[Effect, ...] = ()
     if call.is_orphaned and call.state.is_undispatched:
         call, effects = rearm(tx, call, now)
@@ -179,7 +179,8 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
     effects: tuple[Effect, ...] = ()
     approval: Approval | None = None
     if row.state is CallState.AWAITING_APPROVAL:
-        assert plan.approval is not None and plan.asker is not None
+        assert plan.approval is not None
+        assert plan.asker is not None
         last = tx.approvals.last_approved_fingerprint(row.user, row.capability)
         approval = plan.approval(row, plan.asker, last not in (None, row.capability_fingerprint))
         row = replace(row, approval=approval.id, approve_by=approval.expires_at)

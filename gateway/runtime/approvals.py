@@ -53,14 +53,14 @@ class Approvals:
         pages = [page for site in session.sites for page in world.pages_of(session.user, site)]
         return max((p for p in pages if p.is_connected), key=lambda page: page.rank, default=None)
 
-    def opener(
-        self, world: World, session: AgentSession, resolved: Resolved, arguments: str
-    ) -> Callable[[Call, LivePage, bool], Approval]:
+    def opener(self, world: World, resolved: Resolved, arguments: str) -> Callable[[Call, LivePage, bool], Approval]:
         """How to open the approval of the call `resolved` becomes; pure but for fresh names made here."""
         name, nonce, now = self._ids.name("appr"), self._ids.secret(), self._clock.now()
 
         def open_approval(call: Call, page: LivePage, changed: bool) -> Approval:
-            payload = payload_of(world, resolved, call, page, name, nonce, arguments, changed=changed)
+            payload = payload_of(
+                world, resolved, call, page, approval=name, nonce=nonce, arguments=arguments, changed=changed
+            )
             if call.input_in_memory:
                 self._vault.put(name, payload)
             return Approval(
@@ -122,7 +122,15 @@ class Approvals:
                     )
                 )
                 return After(None, (_unknown(page, approval),))
-            refusal = _refusal(tx, world, page, found, call, nonce, digest, approve, visible)
+            refusal = _refusal(
+                world,
+                page,
+                found,
+                call,
+                is_same=(nonce, digest) == (found.nonce, found.digest),
+                approve=approve,
+                visible=visible,
+            )
             if refusal is not None:
                 return _refused(tx, found, call, refusal, now)
             overdue = expire_if_due(tx, call, now)
@@ -185,19 +193,18 @@ class Approvals:
 
 
 def _refusal(
-    tx: Tx,
     world: World,
     page: LivePage,
     approval: Approval,
     call: Call,
-    nonce: str,
-    digest: str,
+    *,
+    is_same: bool,
     approve: bool,
     visible: bool,
 ) -> ErrorCode | None:
     if approval.state is not ApprovalState.OPEN:
         return _RESTING[approval.state][1]
-    if nonce != approval.nonce or digest != approval.digest:
+    if not is_same:
         return ErrorCode.BAD_REQUEST
     if not approve:
         return None
@@ -237,10 +244,10 @@ def payload_of(
     resolved: Resolved,
     call: Call,
     page: LivePage,
+    *,
     approval: str,
     nonce: str,
     arguments: str,
-    *,
     changed: bool,
 ) -> str:
     """The approval payload: RFC 8785 text, made by the gateway, shown by the page byte for byte."""

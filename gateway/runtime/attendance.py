@@ -39,11 +39,11 @@ class Waiter:
         """Let it look up though there is no news: its session or its door is closing."""
         self._changed.set()
 
-    async def next_news(self, timeout: float) -> News | None:
-        """The newest state not seen yet, within `timeout` seconds; None when nothing came or it was woken."""
+    async def next_news(self, seconds: float) -> News | None:
+        """The newest state not seen yet, within `seconds`; None when nothing came or it was woken."""
         if not self._changed.is_set():
             try:
-                async with asyncio.timeout(timeout):
+                async with asyncio.timeout(seconds):
                     await self._changed.wait()
             except TimeoutError:
                 return None

@@ -17,7 +17,7 @@ STREAM_OF_ENTRY = {
     Entry.HOST_INTENT: Stream.HOST_INTENT,
 }
 
-Fact = str | int | bool | None | list[str]
+Fact = str | int | bool | list[str] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from gateway.runtime.validators import validator_of
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState, Entry
@@ -30,6 +29,7 @@ from gateway.runtime.ports import Clock, Ids, Tx
 from gateway.runtime.requests import Admission, CallRequest, Outcome, Refused
 from gateway.runtime.settlement import request_cancel
 from gateway.runtime.spine import Spine
+from gateway.runtime.validators import validator_of
 from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live
 from policy.patterns import PatternSet
@@ -123,7 +123,7 @@ class Calls:
         now = self._clock.now()
 
         def find(tx: Tx) -> After:
-            call = self._visible(tx, session, name, now)
+            call = self._visible(tx, session, name)
             effects: tuple[Any, ...] = ()
             if call.is_orphaned and call.state.is_undispatched:
                 call, effects = rearm(tx, call, now)
@@ -145,7 +145,7 @@ class Calls:
         now = self._clock.now()
 
         def work(tx: Tx) -> After:
-            call = self._visible(tx, session, name, now)
+            call = self._visible(tx, session, name)
             if call.state.is_undispatched:
                 ended, effects = end(tx, call, CallEvent.CANCEL, now, ErrorCode.CANCELLED, "cancelled by its caller")
                 return After(Outcome(call=ended), effects)
@@ -211,7 +211,7 @@ class Calls:
             baseline=meaning.baseline,
             asker=self._approvals.asker(world, request.session, resolved) if resolved else None,
             keep_in_memory=resolved is not None and validator_of(resolved.descriptor).holds_secrets,
-            approval=self._approvals.opener(world, request.session, resolved, text) if resolved else None,
+            approval=self._approvals.opener(world, resolved, text) if resolved else None,
         )
 
     def _judge(self, request: CallRequest, meaning: Meaning) -> GatewayError | None:
@@ -309,7 +309,7 @@ class Calls:
 
         await self._spine.run(work)
 
-    def _visible(self, tx: Tx, session: AgentSession, name: str, now: int) -> Call:
+    def _visible(self, tx: Tx, session: AgentSession, name: str) -> Call:
         call = tx.calls.find(name) or tx.calls.find_by_key(session.agent, session.user, Entry.AGENT_TOOL, name)
         if call is None or not _may_see(session, call):
             raise GatewayError(ErrorCode.UNKNOWN_CALL, f"call `{name[:80]}` is not known here")

@@ -64,7 +64,14 @@ class SessionEnded:
     why: str
 
 
-Effect = Told | Execute | Ask | AskChanged | CancelWork | TryDispatch | SessionEnded
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyEnded:
+    """A service key of `site` was revoked: documents that may have come by it sign in again."""
+
+    site: str
+
+
+Effect = Told | Execute | Ask | AskChanged | CancelWork | TryDispatch | SessionEnded | KeyEnded
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,6 +228,6 @@ class Execution:
             return Answer(code=ErrorCode.CANCELLED, message="stopped at its caller's request")
         except HandlerFailed as failure:
             return Answer(code=ErrorCode.HANDLER_ERROR, message=str(failure)[:500])
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever a handler raises is a failed result, not ours
             _log.error("handler_failed", capability=call.capability, ref=call.ref, error=type(error).__name__)
             return Answer(code=ErrorCode.HANDLER_ERROR, message=f"`{call.capability}` failed; see the gateway's log")

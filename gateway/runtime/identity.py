@@ -11,7 +11,7 @@ from typing import Final
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import AuditEvent
 from gateway.domain.errors import ErrorCode, GatewayError
-from gateway.domain.sites import SiteKey, Ticket
+from gateway.domain.sites import Site, SiteKey, Ticket
 from gateway.runtime import audit
 from gateway.runtime.effects import After, SessionEnded
 from gateway.runtime.ports import Clock, Ids, Tx
@@ -102,12 +102,7 @@ class Identity:
         now, life = self._clock.now(), self._live.world.configuration.limits.ticket_ms
         try:
             life = _life(request.ttl_ms, life)
-            if request.origin not in site.origins:
-                raise GatewayError(
-                    ErrorCode.ORIGIN_REFUSED, f"origin `{request.origin}` is not an origin of site `{site.name}`"
-                )
-            if not any(name_matches(pattern, request.user) for pattern in site.users):
-                raise GatewayError(ErrorCode.FORBIDDEN, f"site `{site.name}` may not speak for user `{request.user}`")
+            _judge(site, request)
             capabilities = _intersection(key.capabilities, request.capabilities)
         except GatewayError as error:
             record = audit.of_access(AuditEvent.TICKET_REFUSED, now, site=site.name, key=key.id, code=error.code.wire)
@@ -169,6 +164,15 @@ def _expect(credential: str, prefix: str) -> None:
     if credential.startswith(PREFIXES):
         raise GatewayError(ErrorCode.WRONG_DOOR, "this credential opens another door")
     raise GatewayError(ErrorCode.UNAUTHENTICATED, "the credential is not known")
+
+
+def _judge(site: Site, request: TicketRequest) -> None:
+    if request.origin not in site.origins:
+        raise GatewayError(
+            ErrorCode.ORIGIN_REFUSED, f"origin `{request.origin}` is not an origin of site `{site.name}`"
+        )
+    if not any(name_matches(pattern, request.user) for pattern in site.users):
+        raise GatewayError(ErrorCode.FORBIDDEN, f"site `{site.name}` may not speak for user `{request.user}`")
 
 
 def _life(wanted: int | None, limit: int) -> int:

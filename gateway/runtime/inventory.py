@@ -115,7 +115,7 @@ def resolve(
         pages = _selected(world, session, pages, selector)
     if not pages:
         raise GatewayError(ErrorCode.UNKNOWN_CAPABILITY, f"capability `{capability}` is not known here")
-    entry, page = _the_one(pages, capability)
+    _, page = _the_one(pages, capability)
     on_page = listed(world, session, page.capabilities[capability], [page])
     if on_page is None:
         raise GatewayError(ErrorCode.UNKNOWN_CAPABILITY, f"capability `{capability}` is not known here")

@@ -19,7 +19,7 @@ from gateway.domain.sites import Ticket
 from gateway.runtime import audit
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.dispatch import dispatch, end, is_ready
-from gateway.runtime.effects import After, Ask, AskChanged, Effect, TryDispatch
+from gateway.runtime.effects import After, Ask, AskChanged, Effect, KeyEnded, TryDispatch
 from gateway.runtime.ports import Clock, Ids, Tx
 from gateway.runtime.settlement import lose, not_delivered
 from gateway.runtime.spine import Spine
@@ -99,6 +99,8 @@ class Pages:
         self._gone_listeners: list[Callable[[str], None]] = []
         spine.on(Ask, self._ask)
         spine.on(AskChanged, self._ask_changed)
+        # A page may have come by the revoked key: it signs in again, by one that is live.
+        spine.on(KeyEnded, lambda effect: self.close_all("expired", site=effect.site))
         spine.on(TryDispatch, lambda effect: spine.spawn(self.try_dispatch(effect.ref)))
 
     def on_gone(self, listener: Callable[[str], None]) -> None:
@@ -210,6 +212,9 @@ class Pages:
             raise GatewayError(ErrorCode.ORIGIN_REFUSED, "the ticket was made for another site or origin")
         if not any(name_matches(pattern, found.user) for pattern in known.users):
             raise GatewayError(ErrorCode.UNAUTHENTICATED, "the site may not speak for this user any more")
+        key = tx.keys.find(found.key)
+        if key is None or not key.is_live(now):
+            raise GatewayError(ErrorCode.UNAUTHENTICATED, "the key that made the ticket is not valid any more")
         if not tx.tickets.use(found.hash, now):
             raise GatewayError(ErrorCode.TICKET_USED, "the ticket was used before; fetch a new one")
         return found
@@ -382,7 +387,9 @@ class Pages:
 
     def invoke(self, call: Call, arguments: str) -> bool:
         """Hand a dispatched call to its document (`execution.PageLink`)."""
-        assert call.page is not None and call.epoch is not None and call.execute_by is not None
+        assert call.page is not None
+        assert call.epoch is not None
+        assert call.execute_by is not None
         frame: dict[str, Any] = {
             "type": "invoke",
             "ref": call.ref,
@@ -447,10 +454,10 @@ class Pages:
         for ref in waiting:
             await self.try_dispatch(ref)
 
-    def _update(self, page: str, change: Any) -> LivePage | None:
+    def _update(self, page: str, change: Callable[[LivePage], LivePage]) -> LivePage | None:
         live = self._live.world.pages.get(page)
         if live is None:
             return None
-        changed: LivePage = change(live)
+        changed = change(live)
         self._live.put_page(changed)
         return changed

@@ -5,7 +5,7 @@ Nothing here runs a selector or a script; `METHODS` is the whole list.
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import AuditEvent
@@ -77,6 +77,7 @@ def read_envelope(value: Any) -> Envelope:
     """
     if not isinstance(value, dict):
         raise GatewayError(ErrorCode.BAD_REQUEST, "the envelope is an object")
+    value = cast("dict[str, Any]", value)
     if value.get("protocol") != PROTOCOL:
         raise GatewayError(ErrorCode.PROTOCOL_UNSUPPORTED, f"the protocol is `{PROTOCOL}`", supported=[PROTOCOL])
     strange = sorted(set(value) - {"protocol", "id", "method", "capability", "input", "call_id", "page"})
@@ -94,10 +95,17 @@ def read_envelope(value: Any) -> Envelope:
         id=_text(value, "id", _ID, required=True) or "",
         method=method,
         capability=None if capability is None else _string(capability, "capability"),
-        input=given,
+        input=cast("dict[str, Any]", given),
         call_id=_text(value, "call_id", _CALL_ID),
         page=None if value.get("page") is None else _string(value["page"], "page"),
     )
+
+
+def _are_record_ids(value: Any, most: int) -> bool:
+    if not isinstance(value, list):
+        return False
+    items = cast("list[Any]", value)
+    return len(items) <= most and all(isinstance(item, str) and len(item) <= 256 for item in items)
 
 
 def _string(value: Any, name: str) -> str:
@@ -185,7 +193,7 @@ class Surface:
         ids = given.get("ids")
         if ids is None:
             return limit, offset, None
-        if not isinstance(ids, list) or len(ids) > most or not all(isinstance(i, str) and len(i) <= 256 for i in ids):
+        if not _are_record_ids(ids, most):
             raise GatewayError(ErrorCode.BAD_REQUEST, f"`ids` is a list of at most {most} texts")
         return limit, offset, ids
 

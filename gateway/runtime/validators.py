@@ -1,11 +1,24 @@
 """The compiled checks of one declaration, by fingerprint: compiled once per capability version."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final, cast
 
 from capabilities.contract import Descriptor
 from capabilities.validator import Validator, compile_validator
 from gateway.domain.errors import ErrorCode
+
+_CODES: Final = {
+    "invalid": ErrorCode.ARGUMENTS_INVALID,
+    "not_json": ErrorCode.ARGUMENTS_INVALID,
+    "too_deep": ErrorCode.TOO_DEEP,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _ByFingerprint:
+    fingerprint: str
+    descriptor: Descriptor = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +34,9 @@ class DescriptorValidator:
     """Checks arguments and results of one capability version."""
 
     def __init__(self, descriptor: Descriptor) -> None:
-        self._input = compile_validator(dict(descriptor.input_schema))
-        self._output: Validator | None = (
-            None if descriptor.output_schema is None else compile_validator(dict(descriptor.output_schema))
-        )
+        self._input = compile_validator(descriptor.input_schema)
+        schema = descriptor.output_schema
+        self._output: Validator | None = None if schema is None else compile_validator(schema)
         self.holds_secrets = _mentions_secret(dict(descriptor.input_schema))
         """Whether any part of the input is declared `writeOnly` or `format: password`."""
 
@@ -33,7 +45,7 @@ class DescriptorValidator:
         problem = self._input.first_error(arguments)
         if problem is None:
             return None
-        return InputProblem(code=ErrorCode.ARGUMENTS_INVALID, pointer=problem.pointer, reason=problem.reason)
+        return InputProblem(code=_CODES[problem.kind], pointer=problem.pointer, reason=problem.reason)
 
     def output_violation(self, output: Any) -> str | None:
         """Where and why `output` breaks the declared schema; None when it does not, or none is declared."""
@@ -41,28 +53,25 @@ class DescriptorValidator:
         return None if problem is None else f"`{problem.pointer or '/'}` {problem.reason}"
 
 
-_MAX_COMPILED = 4096
-_compiled: dict[str, DescriptorValidator] = {}
+@lru_cache(maxsize=4096)
+def _compiled(declaration: _ByFingerprint) -> DescriptorValidator:
+    return DescriptorValidator(declaration.descriptor)
 
 
 def validator_of(descriptor: Descriptor) -> DescriptorValidator:
-    """The compiled checks of `descriptor`."""
-    known = _compiled.get(descriptor.fingerprint)
-    if known is None:
-        if len(_compiled) >= _MAX_COMPILED:
-            _compiled.pop(next(iter(_compiled)))
-        known = _compiled[descriptor.fingerprint] = DescriptorValidator(descriptor)
-    return known
+    """The compiled checks of `descriptor`: compiled once per fingerprint, the least recently used go first."""
+    return _compiled(_ByFingerprint(descriptor.fingerprint, descriptor))
 
 
 def _mentions_secret(schema: Any) -> bool:
-    pending = [schema]
+    pending: list[Any] = [schema]
     while pending:
         node = pending.pop()
         if isinstance(node, dict):
-            if node.get("writeOnly") is True or node.get("format") == "password":
+            members = cast("dict[str, Any]", node)
+            if members.get("writeOnly") is True or members.get("format") == "password":
                 return True
-            pending.extend(node.values())
+            pending.extend(members.values())
         elif isinstance(node, list):
-            pending.extend(node)
+            pending.extend(cast("list[Any]", node))
     return False

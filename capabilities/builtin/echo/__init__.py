@@ -28,6 +28,6 @@ DESCRIPTOR: Final = Descriptor(
 )
 
 
-async def handle(arguments: dict[str, Any], context: HandlerContext) -> dict[str, Any]:
+async def handle(arguments: dict[str, Any], _context: HandlerContext) -> dict[str, Any]:
     """Return the text unchanged."""
     return {"text": arguments["text"]}

@@ -18,7 +18,7 @@ from gateway.runtime import audit
 from gateway.runtime.admin.answers import Explained, Grant, NewKey, Place, Status
 from gateway.runtime.admin.checks import DAY_MS, bad, check_conversation, check_days, check_patterns, check_user
 from gateway.runtime.admin.trail import Trail, TrailRecord, Verification
-from gateway.runtime.effects import After
+from gateway.runtime.effects import After, KeyEnded
 from gateway.runtime.identity import AGENT_PREFIX, SITE_PREFIX, Identity, hash_of
 from gateway.runtime.inventory import describe_page, question_of
 from gateway.runtime.ports import Clock, Ids, Tx
@@ -199,7 +199,7 @@ class Admin:
             revoked = replace(key, revoked_at=now)
             tx.keys.save(revoked)
             tx.audit.append(audit.of_admin(AuditEvent.KEY_REVOKED, now, key=name, site=key.site, by=by))
-            return After(revoked)
+            return After(revoked, (KeyEnded(site=key.site),))
 
         found: SiteKey | None = await self._spine.run(work)
         if found is None:

@@ -282,7 +282,7 @@ async def running(store: Store | None = None, clock: FakeClock | None = None, **
     port, store, clock = free_port(), store or MemoryStore(), clock or FakeClock()
     config = configuration(port, **changes)
     await recover(store, clock.now(), grace_ms=config.limits.page_grace_ms, revision=config.revision)
-    services = wire(store, config, clock, RandomIds(), bytes(32), lambda _: {}, {})
+    services = wire(store, config, clock=clock, ids=RandomIds(), key=bytes(32), enabled=lambda _: {}, handlers={})
     app = Starlette(routes=[*page_ws.routes(services), *surface_http.routes(services), *assets.routes(services)])
     server = server_of(app, HOST, port, lambda: services.pages.close_all("shutdown"))
     serving = asyncio.create_task(server.serve())

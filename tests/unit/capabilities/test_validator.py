@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capabilities.contract import Descriptor
 from capabilities.schemas.judge import judge_schema
 from capabilities.schemas.refusal import SchemaRefused
-from capabilities.validator import VALUE_DEPTH, Problem, Validators, compile_validator
+from capabilities.validator import VALUE_DEPTH, Problem, compile_validator
 
 CASES = Path(__file__).parents[2] / "cases"
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
@@ -177,26 +176,6 @@ def test_nothing_is_fetched() -> None:
         compile_validator({"type": "object", "$ref": "http://127.0.0.1:18099/probe.json"})
     with pytest.raises(SchemaRefused):
         compile_validator({"type": "object", "$schema": "file:///etc/hostname"})
-
-
-def test_validators_are_kept_by_declaration_up_to_a_limit() -> None:
-    def declare(number: int) -> Descriptor:
-        return Descriptor(id=f"todo.add{number}", input_schema={"type": "object"}, output_schema={"type": "object"})
-
-    kept = Validators(capacity=4)
-    first = kept.of_input(declare(0))
-    assert kept.of_input(declare(0)) is first
-    assert kept.of_output(declare(0)) is not first
-    assert kept.of_input(declare(0), max_depth=68) is not first
-    kept.of_input(declare(1))
-    assert kept.of_input(declare(0)) is first
-    for number in range(2, 5):
-        kept.of_input(declare(number))
-    assert kept.of_input(declare(0)) is first
-    for number in range(5, 9):
-        kept.of_input(declare(number))
-    assert kept.of_input(declare(0)) is not first
-    assert kept.of_output(Descriptor(id="todo.add", input_schema={"type": "object"})) is None
 
 
 names = st.sampled_from(["a", "b", "c"])

@@ -22,12 +22,16 @@ IDS = st.lists(SEGMENT, min_size=2, max_size=4).map(".".join)
         ("notes.read", "Notes.read", False),
     ],
 )
-def test_a_prefix_is_exactly_one_further_segment_and_case_counts(pattern: str, capability: str, matches: bool) -> None:
+def test_a_prefix_is_exactly_one_further_segment_and_case_counts(
+    pattern: str, capability: str, matches: bool
+) -> None:
     """C39 f and g."""
     assert PatternSet.of([pattern]).matches(capability) is matches
 
 
-@pytest.mark.parametrize("text", ["*", "**", "notes.**", "notes", "*.read", "NOTES.READ", "", " ", "a.b.c.d.e", "a..b", "a.*.b"])
+@pytest.mark.parametrize(
+    "text", ["*", "**", "notes.**", "notes", "*.read", "NOTES.READ", "", " ", "a.b.c.d.e", "a..b", "a.*.b"]
+)
 def test_what_is_neither_an_id_nor_a_prefix_is_refused(text: str) -> None:
     """A pattern that cannot match must not load."""
     assert not is_pattern(text)

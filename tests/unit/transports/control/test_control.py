@@ -22,7 +22,7 @@ from gateway.domain.configuration import Configuration
 from gateway.domain.pages import PageSession
 from gateway.runtime.admin import Admin, Broken, Reloader
 from gateway.runtime.admin.trail import Trail
-from gateway.runtime.effects import SessionEnded
+from gateway.runtime.effects import KeyEnded, SessionEnded
 from gateway.runtime.identity import Identity, hash_of, key_name
 from gateway.runtime.services import Services
 from gateway.runtime.spine import Spine
@@ -68,6 +68,7 @@ class Bench:
         self.file.write_text(FILE)
         self.spine, ids = Spine(self.store), SequentialIds()
         self.spine.on(SessionEnded, lambda effect: self.ended.append(effect.session))
+        self.spine.on(KeyEnded, lambda effect: self.ended.append(effect.site))
         builtins = {name: builtin.descriptor for name, builtin in BUILTINS.items()}
         self.live = Live(World(configuration=load(FILE, "ostiary.yaml"), builtins=builtins))
         identity = Identity(spine=self.spine, live=self.live, clock=self.clock, ids=ids)
