@@ -5,7 +5,7 @@ The dialog lives in a closed shadow root, so it is found through the accessibili
 
 import os
 import shutil
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 
@@ -63,8 +63,12 @@ class Person:
 
     async def nodes(self) -> list[dict[str, Any]]:
         """The accessibility tree, closed shadow roots included."""
-        answer = cast("dict[str, Any]", await self._devtools.send("Accessibility.getFullAXTree"))
-        return answer["nodes"]
+        return (await self._asks("Accessibility.getFullAXTree"))["nodes"]
+
+    async def _asks(self, method: str, **parameters: Any) -> dict[str, Any]:
+        # Playwright types an answer as a bare dict.
+        send = cast("Callable[..., Awaitable[dict[str, Any]]]", self._devtools.send)  # pyright: ignore[reportUnknownMemberType]
+        return await send(method, parameters)
 
     async def sees(self, role: str, name: str = "") -> dict[str, Any] | None:
         """The first node of `role` whose name contains `name`."""
@@ -110,8 +114,7 @@ class Person:
     async def presses(self, name: str) -> None:
         """Click the button called `name` once it may be clicked."""
         node = await self.waits_for("button", name, enabled=True)
-        wanted = {"backendNodeId": node["backendDOMNodeId"]}
-        box = cast("dict[str, Any]", await self._devtools.send("DOM.getBoxModel", wanted))
+        box = await self._asks("DOM.getBoxModel", backendNodeId=node["backendDOMNodeId"])
         corners: list[float] = box["model"]["content"]
         await self.page.mouse.click((corners[0] + corners[2]) / 2, (corners[1] + corners[5]) / 2)
 
