@@ -102,7 +102,8 @@ class House:
     clock: LeapingClock
     keys: dict[str, str] = field(default_factory=dict[str, str])
     _gateway: Gateway | None = None
-    _runs: AsyncExitStack = field(default_factory=AsyncExitStack)
+    _task: "asyncio.Task[None] | None" = None
+    _leave: asyncio.Event = field(default_factory=asyncio.Event)
     _users: "itertools.count[int]" = field(default_factory=itertools.count)
 
     @property
@@ -116,17 +117,30 @@ class House:
         return f"user{next(self._users)}"
 
     async def start_gateway(self) -> None:
-        """Run a gateway over the house's data."""
-        port = int(self.gateway_url.rpartition(":")[2])
-        building = build(load_file(self.config), self.data, clock=self.clock)
-        self._gateway = await self._runs.enter_async_context(building)
-        server = server_of(self._gateway.app, HOST, port, self._gateway.stop_streams)
-        await self._runs.enter_async_context(serving(server))
+        """Run a gateway over the house's data, in a task of its own: a test may end it at any time."""
+        is_up, self._leave = asyncio.Event(), asyncio.Event()
+        self._task = asyncio.create_task(self._run_gateway(is_up, self._leave))
+        await until(lambda: is_up.is_set() or self.task.done())
 
     async def stop_gateway(self) -> None:
         """End it as a signal would."""
-        await self._runs.aclose()
+        self._leave.set()
+        await self.task
+
+    async def _run_gateway(self, is_up: asyncio.Event, leave: asyncio.Event) -> None:
+        port = int(self.gateway_url.rpartition(":")[2])
+        async with build(load_file(self.config), self.data, clock=self.clock) as gateway:
+            self._gateway = gateway
+            async with serving(server_of(gateway.app, HOST, port, gateway.stop_streams)):
+                is_up.set()
+                await leave.wait()
         self._gateway = None
+
+    @property
+    def task(self) -> "asyncio.Task[None]":
+        """The one the gateway runs in."""
+        assert self._task is not None
+        return self._task
 
     @asynccontextmanager
     async def open_site(self) -> AsyncGenerator[None]:
@@ -168,7 +182,7 @@ async def serving(server: Server) -> AsyncGenerator[None]:
     try:
         yield
     finally:
-        server.handle_exit(0, None)
+        server.stop()
         await task
 
 
@@ -211,7 +225,9 @@ def site_app(house: House) -> Starlette:
             Route("/inner", asset("index.html", "text/html", "inner")),
             Route("/style.css", asset("style.css", "text/css")),
             Route("/app.js", asset("app.js", "text/javascript")),
-            Route("/elsewhere", lambda _: Response("<!doctype html><title>Elsewhere</title>", media_type="text/html")),
+            Route(
+                "/elsewhere", lambda _: Response("<!doctype html><title>Elsewhere</title>", media_type="text/html")
+            ),
             Route("/ticket/{site}", ticket, methods=["POST"]),
             Route("/favicon.ico", lambda _: Response(status_code=204)),
         ],

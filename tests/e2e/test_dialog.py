@@ -153,7 +153,9 @@ async def test_clicks_of_scripts_count_for_nothing(visit: Visit) -> None:
 
 
 async def test_the_whole_of_it_runs_under_a_policy_that_allows_no_inline_script_or_style(visit: Visit) -> None:
-    watch = "window.broken = []; addEventListener('securitypolicyviolation', (e) => broken.push(e.violatedDirective));"
+    watch = (
+        "window.broken = []; addEventListener('securitypolicyviolation', (e) => broken.push(e.violatedDirective));"
+    )
     person, _, call = await asked(visit, "strict", init=watch)
     await person.presses("Approve")
     assert (await call)["status"] == "succeeded"

@@ -118,7 +118,9 @@ async def test_a_page_may_connect_an_in_page_client_where_its_site_allows_it(vis
     assert described["result"]["context"]["recordIds"] == ["t1", "t2", "t3"]
 
     call = visit.begins(
-        person.page.evaluate("request({ id: 'i1', method: 'invoke', capability: 'todo.add', input: { text: 'within' } })")
+        person.page.evaluate(
+            "request({ id: 'i1', method: 'invoke', capability: 'todo.add', input: { text: 'within' } })"
+        )
     )
     assert "Page helper" in await person.dialog_text()
     assert "within" not in await person.rows()
@@ -127,7 +129,9 @@ async def test_a_page_may_connect_an_in_page_client_where_its_site_allows_it(vis
     assert (answer["ok"], answer["result"]["status"]) == (True, "succeeded")
     assert "within" in await person.rows()
 
-    outside = await person.page.evaluate("request({ id: 'i2', method: 'invoke', capability: 'todo.clear_completed', input: {} })")
+    outside = await person.page.evaluate(
+        "request({ id: 'i2', method: 'invoke', capability: 'todo.clear_completed', input: {} })"
+    )
     assert (outside["ok"], outside["error"]["code"]) == (False, "CAPABILITY_NOT_EXPOSED")
 
 
