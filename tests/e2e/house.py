@@ -42,7 +42,7 @@ limits:
   calls_per_minute: 10000
   calls_burst: 10000
   argument_bytes: 262144
-  approval_ms: 60000
+  approval_ms: {approval_ms}
 sites:
   todo:
     label: To-do
@@ -157,12 +157,16 @@ class House:
 
 
 @asynccontextmanager
-async def housed(folder: Path) -> AsyncGenerator[House]:
+async def housed(folder: Path, *, approval_ms: int = 60_000) -> AsyncGenerator[House]:
     """Run gateway and site in `folder` until the block ends."""
     ports = free_port(0), free_port(0)
     gateway_url, site_url = (f"http://{HOST}:{port}" for port in ports)
     config, data = folder / "ostiary.yaml", folder / "data"
-    config.write_text(CONFIGURATION.format(host=HOST, gateway_port=ports[0], gateway=gateway_url, site=site_url))
+    config.write_text(
+        CONFIGURATION.format(
+            host=HOST, gateway_port=ports[0], gateway=gateway_url, site=site_url, approval_ms=approval_ms
+        )
+    )
     data.mkdir(mode=0o700)
     house = House(gateway_url, site_url, config, data, LeapingClock())
     await house.start_gateway()

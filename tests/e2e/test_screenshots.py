@@ -3,17 +3,22 @@
 Each is taken of a state the test has checked, so a picture cannot show what is not there.
 """
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from tests.e2e.house import Visit, Visitor
+from tests.e2e.house import House, Visit, Visitor, housed
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 
 FOLDER: Final = Path(__file__).parents[2] / "build" / "screenshots"
-SHARP: Final[dict[str, Any]] = {"device_scale_factor": 2, "viewport": {"width": 760, "height": 760}}
+SHARP: Final[dict[str, Any]] = {
+    "device_scale_factor": 2,
+    "viewport": {"width": 760, "height": 760},
+    "reduced_motion": "reduce",
+}
 
 REPORT = """{
   id: 'files.save', title: 'Save a report', effect: 'write', confirm: 'always',
@@ -35,6 +40,13 @@ CHINESE: Final = """{
 }"""
 
 
+@pytest.fixture(scope="module")
+async def house(anyio_backend: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    """One with the default time to decide, so that the pictures show what people see."""
+    async with housed(tmp_path_factory.mktemp("house"), approval_ms=120_000) as opened:
+        yield opened
+
+
 async def saves(person: Visitor, name: str) -> None:
     """One picture, with nothing moving in it."""
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -49,6 +61,7 @@ async def test_the_dialog(visit: Visit, scheme: str) -> None:
     visit.begins(agent.calls("todo_add", text="Water the plants before Ms. Ito is back on Friday"))
     await person.may_decide()
     assert "Water the plants" in await person.dialog_text()
+    assert "About 2 min left" in await person.dialog_text()
     await saves(person, f"approval-{scheme}")
 
 
