@@ -23,6 +23,7 @@ version: 1
 server:
   listen: "{host}:{gateway_port}"
   public_url: "{gateway}"
+limits: {{{limits}}}
 sites:
   todo:
     label: To-do
@@ -69,8 +70,10 @@ def free_port(wanted: int) -> int:
 
 
 @asynccontextmanager
-async def stage(folder: Path, *, gateway_port: int = 0, site_port: int = 0, automated: bool) -> AsyncGenerator[Scene]:
-    """Run gateway and site until the block ends."""
+async def stage(
+    folder: Path, *, gateway_port: int = 0, site_port: int = 0, automated: bool, limits: str = ""
+) -> AsyncGenerator[Scene]:
+    """Run gateway and site until the block ends. `limits` is the inside of the file's `limits:` in flow style."""
     ports = free_port(gateway_port), free_port(site_port)
     gateway_url, site_url = (f"http://{HOST}:{port}" for port in ports)
     config = folder / "ostiary.yaml"
@@ -82,6 +85,7 @@ async def stage(folder: Path, *, gateway_port: int = 0, site_port: int = 0, auto
             site=site_url,
             user=USER,
             automated=str(automated).lower(),
+            limits=limits,
         )
     )
     configuration = load_file(config)

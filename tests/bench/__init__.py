@@ -1,0 +1,1 @@
+"""Benchmarks: ratios against a plain SDK server in the same run, never timed assertions."""

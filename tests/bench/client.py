@@ -1,0 +1,113 @@
+"""A lean client in a process of its own: keep-alive sockets, prepared bytes, every answer looked at.
+
+Run as `python -m tests.bench.client` with a `Load` as JSON on standard input; prints a `Measured` as JSON.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass
+
+MODERN = "2026-07-28"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """One measurement: `connections` in parallel for `seconds`, each sending `method` again and again.
+
+    `expect` must stand in every answer.
+    """
+
+    host: str
+    port: int
+    token: str
+    method: str
+    name: str | None
+    arguments: dict[str, object] | None
+    expect: str
+    connections: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """What came back: answers per second, their median and 95th percentile time in milliseconds."""
+
+    per_second: float
+    p50_ms: float
+    p95_ms: float
+    answers: int
+
+
+def request_of(load: Load) -> bytes:
+    """The bytes of one request, the same every time."""
+    params: dict[str, object] = {
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": MODERN,
+            "io.modelcontextprotocol/clientInfo": {"name": "bench", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    }
+    if load.name is not None:
+        params |= {"name": load.name, "arguments": load.arguments or {}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": load.method, "params": params}).encode()
+    lines = [
+        "POST /mcp HTTP/1.1",
+        f"host: {load.host}:{load.port}",
+        f"authorization: Bearer {load.token}",
+        "content-type: application/json",
+        "accept: application/json, text/event-stream",
+        f"mcp-protocol-version: {MODERN}",
+        f"mcp-method: {load.method}",
+        *([f"mcp-name: {load.name}"] if load.name is not None else []),
+        f"content-length: {len(body)}",
+    ]
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+async def _answer(reader: asyncio.StreamReader) -> bytes:
+    head = await reader.readuntil(b"\r\n\r\n")
+    if not head.startswith(b"HTTP/1.1 200"):
+        raise RuntimeError(f"the server answered {head[:200]!r}")
+    fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
+    if b"content-length" in fields:
+        return await reader.readexactly(int(fields[b"content-length"]))
+    body = b""
+    while size := int(await reader.readline(), 16):
+        body += (await reader.readexactly(size + 2))[:-2]
+    await reader.readline()
+    return body
+
+
+async def _drive(load: Load, until: float, times: list[float]) -> None:
+    reader, writer = await asyncio.open_connection(load.host, load.port, limit=2**24)
+    request, expect = request_of(load), load.expect.encode()
+    while (began := time.perf_counter()) < until:
+        writer.write(request)
+        body = await _answer(reader)
+        if expect not in body:
+            raise RuntimeError(f"an answer lacks {load.expect!r}: {body[:300]!r}")
+        times.append(time.perf_counter() - began)
+    writer.close()
+
+
+async def measure(load: Load) -> Measured:
+    """Run one load."""
+    times: list[float] = []
+    began = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(load.connections):
+            group.create_task(_drive(load, began + load.seconds, times))
+    spent = time.perf_counter() - began
+    times.sort()
+    return Measured(
+        per_second=len(times) / spent,
+        p50_ms=times[len(times) // 2] * 1_000,
+        p95_ms=times[int(len(times) * 0.95)] * 1_000,
+        answers=len(times),
+    )
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(asyncio.run(measure(Load(**json.load(sys.stdin)))))))
