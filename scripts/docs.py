@@ -1,0 +1,502 @@
+"""Write the pages of docs/ that say what the code already says: codes, audit events, commands, state diagrams.
+
+Usage: `python scripts/docs.py` writes them, `python scripts/docs.py --check` only compares and ends with 1 and a
+diff where one is out of date. Words that no table of the code holds stand here, keyed by the code's own names.
+"""
+
+import difflib
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+
+from gateway.cli import app
+from gateway.domain import approvals, calls
+from gateway.domain.audit import AuditEvent, Stream
+from gateway.domain.errors import ErrorCode
+from gateway.protocol.surface import REFUSED_IN_RESULT, SPELLINGS
+from gateway.transports.agents_mcp.refusals import TOLD
+from gateway.transports.errors import STATUSES
+from gateway.transports.page_ws.results import CODES, REFUSALS
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+DOCS: Final = ROOT / "docs"
+
+GENERATED: Final = "<!-- Written by scripts/docs.py; do not edit. -->"
+
+# ---- codes ------------------------------------------------------------------------------------------------------
+
+AREAS: Final = {
+    "request": "The request itself",
+    "identity": "Who asks",
+    "inventory": "What there is",
+    "policy": "What is allowed",
+    "replay": "Calls that were made before",
+    "approval": "What the person said",
+    "execution": "What became of the work",
+}
+
+_C = ErrorCode
+
+MEANINGS: Final[Mapping[ErrorCode, str]] = {
+    _C.BAD_JSON: "The text is not JSON, or JSON that two readers could understand differently, such as a repeated key.",
+    _C.BAD_REQUEST: "The shape is wrong: a field is missing, unknown or of another type.",
+    _C.PROTOCOL_UNSUPPORTED: "The protocol or version is not spoken here; the answer lists those that are.",
+    _C.STORE_UNAVAILABLE: "The database did not take the change; nothing was kept.",
+    _C.BODY_TOO_LARGE: "The body, frame or arguments are larger than the limit.",
+    _C.ARGUMENTS_INVALID: "The arguments do not fit the schema, or the page's own check refused them.",
+    _C.UNSAFE_INTEGER: "A number cannot be carried unchanged: an integer beyond 2^53 - 1 or a number that is not finite.",
+    _C.TOO_DEEP: "The value is nested deeper than the limit.",
+    _C.RATE_LIMITED: "The agent made too many calls; the answer says how long to wait.",
+    _C.BUSY: "The queue of the store is full, or a count such as pages of a user or questions on a page is at its cap.",
+    _C.UNAUTHENTICATED: "There is no credential, or one that is not known or not valid any more.",
+    _C.WRONG_DOOR: "The credential is of a kind that another door takes.",
+    _C.ORIGIN_REFUSED: "The origin is missing where it is needed, or is not one of the site's.",
+    _C.HOST_REFUSED: "The `Host` header is not a name the gateway answers to; see `server.hosts`.",
+    _C.TICKET_USED: "The page ticket was used before; fetch a new one.",
+    _C.SESSION_REVOKED: "The agent session was revoked.",
+    _C.SESSION_EXPIRED: "The agent session has expired.",
+    _C.UNKNOWN_CAPABILITY: "This session knows no such capability; one that exists elsewhere gets the same answer.",
+    _C.STALE_INVENTORY: "The capability changed since it was listed; read the new description, then decide.",
+    _C.REVOKED: "The capability was there and is no longer offered to this session.",
+    _C.UNSUPPORTED: "This door does not offer that, such as an in-page client on a site that allows none.",
+    _C.PAGE_NOT_CONNECTED: "It needs a page that is not open now; the answer may name the address to open.",
+    _C.AMBIGUOUS_PAGE: "Several pages offer it; name one, or let the person pin one. The answer lists them.",
+    _C.ID_RESERVED: "A page registered an id whose first segment belongs to the gateway.",
+    _C.ID_INVALID: "A page registered an id that breaks the grammar.",
+    _C.SCHEMA_REFUSED: "A declared schema is too deep, refers outside itself, or is not a schema.",
+    _C.FORBIDDEN: "Policy forbids it, or an approval was given where it cannot count.",
+    _C.POLICY_CHANGED: "The decision changed after the call was accepted; nothing ran.",
+    _C.POLICY_ERROR: "A rule could not be evaluated, which forbids. Reserved: an evaluation error now shows as a call that is not offered.",
+    _C.UNKNOWN_CALL: "No call of this caller has that name.",
+    _C.CALL_ID_CONFLICT: "The call_id was used for another request; use a new one.",
+    _C.CALL_TOO_OLD: "The request, or the stamp of its transmission, is older than what is accepted.",
+    _C.CLOCK_SKEW: "The stamp of the transmission lies in the future; check the clock.",
+    _C.LEDGER_FULL: "The ledger is at its cap; nothing is evicted to make room.",
+    _C.REPLAY_DETECTED: "This very transmission, or this very decision, came before.",
+    _C.RESULT_ERASED: "The call succeeded and its result is no longer kept.",
+    _C.DENIED: "The person said no, now or to this same request within the last ten minutes.",
+    _C.APPROVAL_EXPIRED: "Nobody answered in time.",
+    _C.APPROVAL_LAPSED: "It was approved, and could not be handed out soon enough for the approval to hold.",
+    _C.APPROVAL_UNAVAILABLE: "Nobody can be asked: no page of the user is open, or the tier does not exist yet.",
+    _C.AGENT_PAUSED: "The agent is paused on this page. Reserved; nothing pauses an agent yet.",
+    _C.AGENT_LEFT: "A click came after the caller had hung up; nothing ran.",
+    _C.NOT_AVAILABLE: "The page or built-in cannot do it now, and did not run it.",
+    _C.NOT_DELIVERED: "The request never reached the page; nothing ran.",
+    _C.HANDLER_ERROR: "The action ran and failed, or what it gave back cannot be carried.",
+    _C.OUTPUT_SCHEMA_VIOLATION: "The action's output breaks its declared schema; the output goes nowhere.",
+    _C.DEADLINE_EXCEEDED: "It waited too long to start, or did not answer in time; in the latter case the state is `unknown`.",
+    _C.OUTCOME_UNKNOWN: "Whether it ran cannot be known; it is not run again. Look at the page before you ask anew.",
+    _C.CANCELLED: "It was cancelled before it ran, or stopped when asked to.",
+    _C.APP_ACTIVATION_FAILED: "What it needs did not start or come to the foreground in time.",
+    _C.APP_ACTIVATION_CANCELLED: "Its start was cancelled. Reserved for mini apps.",
+}
+"""What a code tells its reader, and what to do where that is not plain."""
+
+
+def _mcp(code: ErrorCode) -> str:
+    status, rpc = TOLD[code]
+    return "tool result" if rpc is None else f"HTTP {status}, JSON-RPC {rpc}"
+
+
+def _surface(code: ErrorCode) -> str:
+    return f"`{SPELLINGS[code]}`" + (" in `result`" if code in REFUSED_IN_RESULT else "")
+
+
+def codes_page() -> str:
+    """docs/reference/codes.md."""
+    return "\n".join([*_codes_head(), *_codes_tables(), *_codes_of_pages()]) + "\n"
+
+
+def _codes_head() -> Iterator[str]:
+    yield from (
+        GENERATED,
+        "",
+        "# Codes",
+        "",
+        "Every refusal and every failed call has one code.",
+        "Inside the gateway it is written `area.reason`; on the wire it is the spelling in the first column, on every door except the surface protocol, which has a column of its own.",
+        "A message goes with it, for people; programs read the code.",
+        "",
+        "- **Retry**: the same request, sent again later, may succeed without anybody changing anything.",
+        "- **HTTP**: the status where the refusal is the whole answer, at `/surface/v1`, `/v1/host-tokens`, the page channel's handshake and the files.",
+        "- **Surface**: the spelling in `pling.surface/0.1`.",
+        "  `in result` means `ok: true` with `result.error`, because the action, a person or policy answered; the others are `ok: false`.",
+        "  A call that was accepted and then failed is always told in `result.error`.",
+        "  Beside `PERMISSION_DENIED` the field `reason` holds the first column.",
+        "- **MCP**: how a refusal at the door of `/mcp` is told.",
+        "  A tool result has `isError: true` and an object `{code, message, retryable, ref?}`.",
+        "  Once a `tools/call` was read, every code is told as a tool result; only a tool name this session was never shown is JSON-RPC -32602.",
+        "",
+    )
+
+
+def _codes_tables() -> Iterator[str]:
+    for area, title in AREAS.items():
+        yield from (
+            f"## {title}: `{area}`",
+            "",
+            "| code | means | retry | HTTP | Surface | MCP |",
+            "|---|---|---|---|---|---|",
+        )
+        for code in ErrorCode:
+            if code.value.partition(".")[0] == area:
+                retry = "yes" if code.retryable else ""
+                yield f"| `{code.wire}` | {MEANINGS[code]} | {retry} | {STATUSES[code]} | {_surface(code)} | {_mcp(code)} |"
+        yield ""
+
+
+def _codes_of_pages() -> Iterator[str]:
+    yield from (
+        "## What a page says, and what its caller reads",
+        "",
+        "A page has words of its own on [its channel](../spec/page-channel.md); the gateway translates them.",
+        "",
+        "| a page's frame | word | code |",
+        "|---|---|---|",
+    )
+    for word, code in REFUSALS.items():
+        yield f"| `refused` | `{word}` | `{code.wire}` |"
+    for word, code in CODES.items():
+        yield f"| `result` with `ok: false` | `{word}` | `{code.wire}` |"
+    yield from (
+        "",
+        "The codes in `refused` are those of a question (`approve_request`) the page would not put.",
+        "Work that was handed out and that the page refuses to run is `not_available` where the table says so, and `not_delivered` otherwise: nothing ran either way.",
+    )
+
+
+# ---- audit events -----------------------------------------------------------------------------------------------
+
+FACTS: Final[Mapping[str, str]] = {
+    "agent": "the agent's name in the configuration; absent where no agent is involved",
+    "approval": "the gateway's name of the approval",
+    "arguments": "keyed digest of the arguments (HMAC-SHA-256 with the installation's key, 16 bytes)",
+    "by": "who did it: `local:<user of the operating system>`, `user:<user>` from the badge, `in-page`, `signal`, `demo`",
+    "call_id": "the caller's key of the call, or the ref where the gateway made one",
+    "capabilities": "the patterns a service key covers",
+    "capability": "a capability id, as asked",
+    "code": "the wire spelling of a [code](codes.md)",
+    "configuration": "the revision of the configuration file in force",
+    "door": "`mcp`, `surface`, `host_tokens`, `page`, `in_page` or `assets`",
+    "epoch": "which document of the page session, counted from 1",
+    "expires_at": "the end, in milliseconds since 1970",
+    "fingerprint": "the first 16 hex digits of the capability fingerprint",
+    "further": "how many refusals came after those that were written singly",
+    "kept": "the revision that stays in force",
+    "key": "the id of a service key",
+    "late": "true where the result came after the call was `unknown`",
+    "lifted": "how many remembered denials were lifted",
+    "origin": "the origin of the page or request",
+    "page": "a page session",
+    "peer": "the address of the other end, the page session whose frame it was, or `others`",
+    "places": "file, line and column of each problem",
+    "pointer": "JSON pointer to the refused part",
+    "policy": "the revision of the configuration the call was decided by",
+    "reason": "what a refusal adds to its code",
+    "ref": "the gateway's name of the call",
+    "scope": "the patterns a session may use",
+    "session": "the agent session",
+    "shown": "the first 32 hex digits of the approval digest: what was on the screen",
+    "site": "a site's name",
+    "sites": "the sites a session reaches",
+    "state": "the state of the call or approval after this",
+    "unknown": "how many calls a start found handed out and unanswered",
+    "user": "the user the agent acts for, or whose page it is",
+}
+"""Every fact a record may hold."""
+
+CALL: Final = (
+    "ref agent user session call_id capability fingerprint arguments state code site page epoch approval policy"
+)
+APPROVAL: Final = "approval ref agent user capability arguments shown page epoch state"
+PAGE: Final = "page epoch site user origin"
+DOOR: Final = "door peer code"
+
+ENTRY: Final = "the call's entry"
+"""The stream of the door a call came in by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """When it is written, in which stream, with which facts at most."""
+
+    when: str
+    stream: str
+    facts: str
+
+
+_A = AuditEvent
+_ADMIN, _IDENTITY, _UI = Stream.ADMIN.value, Stream.IDENTITY.value, Stream.UI_ACTION.value
+
+EVENTS: Final[Mapping[AuditEvent, Event]] = {
+    _A.CALL_REFUSED: Event(
+        "A request was not accepted; there is no ledger row.",
+        ENTRY,
+        "agent user session call_id capability arguments code reason",
+    ),
+    _A.CALL_ADMITTED: Event("A request became a call.", ENTRY, CALL),
+    _A.CALL_REPLAYED: Event("A request found the call it had become before; nothing ran again.", ENTRY, CALL),
+    _A.CALL_DISPATCHED: Event("The call was handed to its one executor.", ENTRY, CALL),
+    _A.CALL_ENDED: Event("The call reached a terminal state.", ENTRY, f"{CALL} late"),
+    _A.CALL_LOST: Event("No answer can be expected any more: the call is `unknown`.", ENTRY, CALL),
+    _A.CALL_ORPHANED: Event("The last waiter hung up before the call was handed out.", ENTRY, CALL),
+    _A.CALL_REARMED: Event("A caller of an orphaned call came back in time.", ENTRY, CALL),
+    _A.CALL_CANCEL_REQUESTED: Event("The caller wants work stopped that was handed out already.", ENTRY, CALL),
+    _A.CALL_RESULT_DROPPED: Event("An answer came that the state of the call has no place for.", ENTRY, CALL),
+    _A.APPROVAL_OPENED: Event("A question was put to the person.", ENTRY, APPROVAL),
+    _A.APPROVAL_DECIDED: Event("The person approved or denied; `state` says which.", ENTRY, APPROVAL),
+    _A.APPROVAL_REFUSED: Event(
+        "A decision did not count: wrong page, nonce or digest, not visible, automated, too late, or twice."
+        " Where no such approval is known to that page, the record is about the page, in the stream `identity`.",
+        f"{ENTRY}, {_IDENTITY}",
+        f"{APPROVAL} code site origin",
+    ),
+    _A.APPROVAL_EXPIRED: Event("Nobody answered in time.", ENTRY, APPROVAL),
+    _A.APPROVAL_WITHDRAWN: Event(
+        "The question was taken back, because its call ended otherwise or a decision changed.", ENTRY, APPROVAL
+    ),
+    _A.APPROVAL_CONSUMED: Event("The approval was used up by the dispatch of its call.", ENTRY, APPROVAL),
+    _A.APPROVAL_LAPSED: Event("An approval was not used within its time.", ENTRY, APPROVAL),
+    _A.DENIAL_LIFTED: Event("The person allowed an agent to ask again.", _UI, f"{PAGE} capability agent lifted"),
+    _A.CONTEXT_DESCRIBED: Event("An agent was given the records a page shows.", _IDENTITY, f"{PAGE} agent session"),
+    _A.PAGE_CONNECTED: Event("A new page session began.", _IDENTITY, PAGE),
+    _A.PAGE_REPLACED: Event(
+        "A document continued a page session: after a reload, or the same one after a break.", _IDENTITY, PAGE
+    ),
+    _A.PAGE_REFUSED: Event("A page was not let in, or its new ticket was refused.", _IDENTITY, f"site origin {DOOR}"),
+    _A.PAGE_PINNED: Event("The person chose the page agents work on.", _UI, PAGE),
+    _A.PAGE_UNPINNED: Event("The person took that choice back.", _UI, PAGE),
+    _A.CAPABILITY_REFUSED: Event(
+        "One declaration of a page was refused; its siblings stand.", _IDENTITY, f"{DOOR} capability pointer"
+    ),
+    _A.FRAME_REFUSED: Event("A frame of a page was refused; the socket stays open.", _IDENTITY, f"{DOOR} pointer"),
+    _A.TICKET_MINTED: Event("A site's backend got a page ticket.", _IDENTITY, "site key user origin"),
+    _A.TICKET_REFUSED: Event("A site's backend asked for a ticket it may not have.", _IDENTITY, "site key code"),
+    _A.ACCESS_REFUSED: Event("A door stayed shut.", _IDENTITY, f"{DOOR} origin agent session"),
+    _A.ACCESS_REFUSALS_COUNTED: Event(
+        "What came after the first 20 refusals of one peer, code, door and minute.", _IDENTITY, f"{DOOR} further"
+    ),
+    _A.SESSION_ADDED: Event(
+        "An agent session was made, by an administrator or for an in-page client.",
+        _ADMIN,
+        "session agent user sites scope expires_at by",
+    ),
+    _A.SESSION_REVOKED: Event("An agent session was ended before its time.", _ADMIN, "session agent user by"),
+    _A.KEY_ADDED: Event("A site's backend got a service key.", _ADMIN, "key site capabilities expires_at by"),
+    _A.KEY_REVOKED: Event("A service key was ended.", _ADMIN, "key site by"),
+    _A.CONFIGURATION_LOADED: Event("A reload took a changed file over.", _ADMIN, "configuration"),
+    _A.CONFIGURATION_REFUSED: Event("A reload refused a file; the old one stays in force.", _ADMIN, "places kept by"),
+    _A.GATEWAY_STARTED: Event(
+        "The gateway started and applied the rules of a restart.", _ADMIN, "unknown configuration"
+    ),
+    _A.GATEWAY_STOPPED: Event("The gateway stopped in good order.", _ADMIN, ""),
+}
+"""Every event, in the words of somebody who reads the trail."""
+
+
+def events_page() -> str:
+    """docs/reference/audit-events.md."""
+    lines = [
+        GENERATED,
+        "",
+        "# Audit events",
+        "",
+        "One record for each refusal, acceptance, step of an approval, dispatch, result and change of configuration.",
+        "It is written in the transaction of what it tells: where the record cannot be written, nothing happens.",
+        "A record holds names, digests, counts and times, and never arguments, results or credentials.",
+        "`ostiary audit tail` prints records, `ostiary audit verify` recomputes the chains.",
+        "",
+        "## Streams",
+        "",
+        f"There are {len(Stream)} chains that stay apart: {', '.join(f'`{stream.value}`' for stream in Stream)}.",
+        "The first three are the three entries of a call; today every call comes in by `agent_tool`, and `ui_action` holds what the person does on the badge.",
+        "A record is `{stream, seq, event, at, facts}` in canonical JSON, and its hash is SHA-256 over the hash before it and that text.",
+        "",
+        "## Events",
+        "",
+        "The last column lists the facts a record may hold; those that do not apply are left out.",
+        "",
+        "| event | when | stream | facts |",
+        "|---|---|---|---|",
+    ]
+    for event, told in EVENTS.items():
+        facts = " ".join(f"`{fact}`" for fact in told.facts.split()) or "none"
+        lines.append(f"| `{event.value}` | {told.when} | {told.stream} | {facts} |")
+    lines += ["", "## Facts", "", "| fact | means |", "|---|---|"]
+    lines += [f"| `{fact}` | {meaning} |" for fact, meaning in FACTS.items()]
+    return "\n".join(lines) + "\n"
+
+
+# ---- commands ---------------------------------------------------------------------------------------------------
+
+
+def cli_page() -> str:
+    """docs/reference/cli.md."""
+    root: Any = typer.main.get_command(app)
+    lines = [
+        GENERATED,
+        "",
+        "# Commands",
+        "",
+        root.help,
+        "",
+        "`serve`, `init`, `check`, `connect` and `demo` stand alone; the others ask the running gateway over its control socket.",
+        "Where no gateway runs they take its lock and open the database themselves, `reload` excepted.",
+        "A command that fails says why on standard error and ends with 1; wrong usage ends with 2.",
+        "With `--json` the answer is JSON on standard output; advice goes to standard error.",
+        "",
+    ]
+    for path, command in commands(root):
+        lines += _command(path, command)
+    return "\n".join(lines)
+
+
+def commands(group: Any, path: tuple[str, ...] = ("ostiary",)) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command below `group` with its words; groups only through their commands."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+def _command(path: tuple[str, ...], command: Any) -> Iterator[str]:
+    name = " ".join(path)
+    arguments = [p for p in command.params if p.param_type_name == "argument"]
+    options = [p for p in command.params if p.param_type_name == "option"]
+    usage = [name, *(_argument(p) for p in arguments), *(_use(p) for p in options if p.required)]
+    if any(not p.required for p in options):
+        usage.append("[OPTIONS]")
+    yield from (f"## `{name}`", "", command.help, "", "```", " ".join(usage), "```", "")
+    rows = [(f"`{_argument(p)}`", p) for p in arguments if p.help] + [
+        (", ".join(f"`{opt}`" for opt in p.opts), p) for p in options
+    ]
+    if rows:
+        yield from ("| | default | |", "|---|---|---|")
+        for told, parameter in rows:
+            yield f"| {told} | {_default(parameter)} | {_help(parameter)} |"
+        yield ""
+
+
+def _argument(parameter: Any) -> str:
+    return parameter.metavar or parameter.name.upper()
+
+
+def _use(option: Any) -> str:
+    return f"{option.opts[0]} {(option.metavar or option.name).upper()}"
+
+
+def _default(parameter: Any) -> str:
+    if parameter.required:
+        return "required"
+    if getattr(parameter, "is_flag", False):
+        return "off"
+    return "" if parameter.default in (None, ()) else f"`{parameter.default}`"
+
+
+def _help(parameter: Any) -> str:
+    told = [parameter.help or ""]
+    kind = parameter.bare_type
+    if isinstance(kind, type) and issubclass(kind, StrEnum) and not parameter.help.startswith(next(iter(kind))):
+        told.append(f"One of {', '.join(f'`{word}`' for word in kind)}.")
+    if parameter.min is not None:
+        told.append(f"From {parameter.min} to {parameter.max}.")
+    return " ".join(part for part in told if part)
+
+
+# ---- state diagrams ---------------------------------------------------------------------------------------------
+
+DIAGRAMS: Final[Mapping[str, tuple[Mapping[Any, Mapping[Any, Any]], tuple[tuple[str, str], ...]]]] = {
+    "call states": (
+        calls.TRANSITIONS,
+        (
+            ("awaiting_approval", "admit, ask"),
+            ("waiting_activation", "admit, not ready"),
+            ("ready", "admit, permit"),
+        ),
+    ),
+    "approval states": (approvals.TRANSITIONS, (("open", "ask the person"),)),
+}
+"""The tables to draw, and where each begins."""
+
+
+def diagram(name: str) -> str:
+    """One table as a mermaid state diagram; events that lead the same way share an arrow."""
+    table, begins = DIAGRAMS[name]
+    lines = ["```mermaid", "stateDiagram-v2", *(f"    [*] --> {state}: {label}" for state, label in begins)]
+    for state, row in table.items():
+        if not row:
+            lines.append(f"    {state} --> [*]")
+        for target in dict.fromkeys(row.values()):
+            events = ", ".join(event for event, to in row.items() if to is target)
+            lines.append(f"    {state} --> {target}: {events}")
+    return "\n".join([*lines, "```"])
+
+
+def with_diagrams(text: str) -> str:
+    """`text` with each diagram renewed between its markers."""
+    for name in DIAGRAMS:
+        begin, end = f"<!-- {name}: written by scripts/docs.py -->", f"<!-- end of {name} -->"
+        between = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+        if not between.search(text):
+            raise SystemExit(f"docs/architecture.md has no place for `{name}`: {begin} … {end}")
+        text = between.sub(f"{begin}\n{diagram(name)}\n{end}", text)
+    return text
+
+
+# ---- the program ------------------------------------------------------------------------------------------------
+
+
+def pages() -> dict[Path, str]:
+    """Every page this program writes, with the text it should have."""
+    architecture = DOCS / "architecture.md"
+    return {
+        DOCS / "reference" / "codes.md": codes_page(),
+        DOCS / "reference" / "audit-events.md": events_page(),
+        DOCS / "reference" / "cli.md": cli_page(),
+        architecture: with_diagrams(architecture.read_text()),
+    }
+
+
+def stale() -> dict[Path, str]:
+    """The pages that differ from the code, each with a diff."""
+    found: dict[Path, str] = {}
+    for path, wanted in pages().items():
+        present = path.read_text() if path.exists() else ""
+        if present != wanted:
+            name = str(path.relative_to(ROOT))
+            lines = difflib.unified_diff(
+                present.splitlines(),
+                wanted.splitlines(),
+                f"{name} (as it is)",
+                f"{name} (as the code has it)",
+                lineterm="",
+            )
+            found[path] = "\n".join(lines)
+    return found
+
+
+def main(*flags: str) -> int:
+    """Write, or with `--check` compare."""
+    if flags not in ((), ("--check",)):
+        print("usage: python scripts/docs.py [--check]", file=sys.stderr)
+        return 2
+    if flags:
+        for path, difference in stale().items():
+            print(f"{difference}\n`{path.relative_to(ROOT)}` is out of date; run `python scripts/docs.py`")
+        return 1 if stale() else 0
+    for path, text in pages().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        print(path.relative_to(ROOT))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
