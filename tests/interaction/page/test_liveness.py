@@ -39,7 +39,7 @@ async def test_two_missed_pongs_drop_the_page(rig: Rig) -> None:
         await page.declare(LIST, seq=5)
     assert rig.services.live.world.pages[page.welcome["page"]].is_connected
     await _tick(rig)
-    await page.socket.wait_closed()
+    await page.closed()
     assert not rig.services.live.world.pages[page.welcome["page"]].is_connected
 
 
@@ -49,7 +49,7 @@ async def test_an_answer_to_a_ping_that_was_not_sent_yet_does_not_count_ahead(ri
     await page.declare(LIST, seq=2)
     for _ in range(3):
         await _tick(rig)
-    await page.socket.wait_closed()
+    await page.closed()
     assert not rig.services.live.world.pages[page.welcome["page"]].is_connected
 
 
@@ -94,7 +94,17 @@ async def test_the_number_of_frames_on_their_way_is_bounded(rig: Rig) -> None:
     # Nothing is awaited here, so nothing is written meanwhile.
     taken = [link.send({"type": "ping", "n": 0}) for _ in range(outgoing.QUEUED_FRAMES + 1)]
     assert taken == [True] * outgoing.QUEUED_FRAMES + [False]
-    await page.socket.wait_closed()
+    await page.closed()
+
+
+async def test_the_size_of_what_is_on_its_way_is_bounded(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outgoing, "QUEUED_BYTES", 200_000)
+    page = await rig.page(LIST)
+    link = rig.services.pages.link(page.welcome["page"])
+    assert link is not None
+    large = {"type": "error", "code": "x", "message": "y" * 60_000}
+    assert [link.send(large) for _ in range(4)] == [True, True, True, False]
+    await page.closed()
 
 
 async def test_a_revoked_page_is_told_before_its_socket_closes(rig: Rig) -> None:
