@@ -14,6 +14,7 @@ from capabilities.contract import Descriptor, Handler
 from capabilities.registry import BUILTINS, Builtin
 from gateway.adapters.clock import SystemClock
 from gateway.adapters.ids import RandomIds
+from gateway.adapters.logs import configure_logs
 from gateway.adapters.sql import open_sqlite
 from gateway.domain.audit import AuditEvent
 from gateway.domain.configuration import Configuration
@@ -76,6 +77,7 @@ async def build(
 
     `store`, `clock`, `ids`, `builtins` and `extensions` are for tests and benchmarks.
     """
+    configure_logs()
     clock, ids = clock or SystemClock(), ids or RandomIds()
     async with AsyncExitStack() as stack:
         if store is None:

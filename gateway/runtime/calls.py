@@ -33,6 +33,7 @@ from gateway.runtime.validators import validator_of
 from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live
 from policy.patterns import PatternSet
+from policy.vocabulary import Verdict
 
 TAKEN_MS: Final = 200
 """How long taken results gather before one transaction notes them."""
@@ -196,6 +197,7 @@ class Calls:
         meaning = await self._inventories.meaning(request.session, request.capability, request.page, request.arrival)
         baseline = await self._inventories.baseline(request.session)
         resolved = meaning.resolved
+        asks = resolved is not None and resolved.entry.decision.verdict is Verdict.ASK
         refusal = refusal or meaning.refusal or self._judge(request, meaning)
         return Plan(
             request=request,
@@ -209,9 +211,9 @@ class Calls:
             resolved=resolved,
             refusal=refusal,
             baseline=meaning.baseline,
-            asker=self._approvals.asker(world, request.session, resolved) if resolved else None,
+            asker=self._approvals.asker(world, request.session, resolved) if resolved and asks else None,
             keep_in_memory=resolved is not None and validator_of(resolved.descriptor).holds_secrets,
-            approval=self._approvals.opener(world, resolved, text) if resolved else None,
+            approval=self._approvals.opener(world, resolved, text) if resolved and asks else None,
         )
 
     def _judge(self, request: CallRequest, meaning: Meaning) -> GatewayError | None:
