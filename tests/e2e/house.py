@@ -7,11 +7,11 @@ test reaches another. People click with a real pointer and read through the acce
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import httpx
 import httpx2
@@ -32,6 +32,8 @@ from gateway.demo.scene import HOST, free_port
 from gateway.demo.site import PAGE
 
 PATIENCE: Final = 10.0
+
+T = TypeVar("T")
 
 CONFIGURATION: Final = """\
 version: 1
@@ -219,6 +221,12 @@ def site_app(house: House) -> Starlette:
             )
         return JSONResponse(answer.json(), status_code=answer.status_code)
 
+    async def elsewhere(_: Request) -> Response:
+        return Response("<!doctype html><title>Elsewhere</title>", media_type="text/html")
+
+    async def nothing(_: Request) -> Response:
+        return Response(status_code=204)
+
     async def unavailable(_: Request, __: Exception) -> Response:
         return JSONResponse({"error": "the gateway is away"}, status_code=502)
 
@@ -229,11 +237,9 @@ def site_app(house: House) -> Starlette:
             Route("/inner", asset("index.html", "text/html", "inner")),
             Route("/style.css", asset("style.css", "text/css")),
             Route("/app.js", asset("app.js", "text/javascript")),
-            Route(
-                "/elsewhere", lambda _: Response("<!doctype html><title>Elsewhere</title>", media_type="text/html")
-            ),
+            Route("/elsewhere", elsewhere),
             Route("/ticket/{site}", ticket, methods=["POST"]),
-            Route("/favicon.ico", lambda _: Response(status_code=204)),
+            Route("/favicon.ico", nothing),
         ],
         exception_handlers={httpx.TransportError: unavailable},
     )
@@ -319,7 +325,8 @@ class Visitor(Person):
 
     async def middle_of(self, node: dict[str, Any]) -> tuple[float, float]:
         """Where to point at it."""
-        box = await self._devtools.send("DOM.getBoxModel", {"backendNodeId": node["backendDOMNodeId"]})
+        devtools: Any = self._devtools  # its types are open
+        box = await devtools.send("DOM.getBoxModel", {"backendNodeId": node["backendDOMNodeId"]})
         corners = box["model"]["content"]
         return (corners[0] + corners[2]) / 2, (corners[1] + corners[5]) / 2
 
@@ -390,9 +397,9 @@ class Visit:
         client = await self.stack.enter_async_context(Client(transport))
         return Agent(client, token, session)
 
-    def begins(self, call: Any) -> "asyncio.Task[Any]":
+    def begins(self, call: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
         """Let a call wait in the background."""
-        task = asyncio.ensure_future(call)
+        task = asyncio.create_task(call)
         self._tasks.append(task)
         return task
 

@@ -7,7 +7,7 @@ people's browsers is seen only without it.
 import asyncio
 import itertools
 import json
-import subprocess
+from asyncio.subprocess import DEVNULL
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -105,7 +105,7 @@ PORT_FILE: Final = "DevToolsActivePort"
 async def plain_browser(profile: Path) -> AsyncGenerator[PlainBrowser]:
     """Run one with a profile of its own."""
     command = [chromium(), "--headless=new", *FLAGS, "--remote-debugging-port=0", f"--user-data-dir={profile}"]
-    process = subprocess.Popen([*command, "about:blank"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = await asyncio.create_subprocess_exec(*command, "about:blank", stdout=DEVNULL, stderr=DEVNULL)
     try:
         port_file = profile / PORT_FILE
         await until(lambda: port_file.exists() and len(port_file.read_text().splitlines()) == 2)
@@ -117,5 +117,6 @@ async def plain_browser(profile: Path) -> AsyncGenerator[PlainBrowser]:
             await browser.sends("Browser.close")
             await listening
     finally:
-        process.terminate()
-        await asyncio.to_thread(process.wait)
+        with suppress(ProcessLookupError):
+            process.terminate()
+        await process.wait()

@@ -1,6 +1,7 @@
 """The main job in a real browser: a person approves or denies, and exactly that happens."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -67,7 +68,7 @@ async def test_two_questions_wait_in_a_queue_and_never_swap_answers(visit: Visit
 async def test_three_at_once_are_answered_in_the_order_they_came(visit: Visit) -> None:
     person, agent = await visit.opens(), await visit.agent()
     texts = ["one", "two", "three"]
-    calls = []
+    calls: list[asyncio.Task[dict[str, Any]]] = []
     for count, text in enumerate(texts, 1):
         calls.append(visit.begins(agent.calls("todo_add", text=text)))
         await person.asked(count)

@@ -1,5 +1,8 @@
 """The dialog holds against habit, accident and a page that meddles with it."""
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from tests.e2e.house import Agent, Visit, Visitor, until
@@ -19,7 +22,7 @@ window.find = (selector) => window.roots.map((root) => root.querySelector(select
 """A page that patched `attachShadow` before the host loaded can reach into its closed roots."""
 
 
-async def asked(visit: Visit, text: str, **options: str) -> tuple[Visitor, Agent, object]:
+async def asked(visit: Visit, text: str, **options: str) -> tuple[Visitor, Agent, "asyncio.Task[dict[str, Any]]"]:
     """A page with one question on it."""
     person, agent = await visit.opens(**options), await visit.agent()
     call = visit.begins(agent.calls("todo_add", text=text))

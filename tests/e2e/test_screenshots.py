@@ -28,7 +28,9 @@ REPORT = """{
 
 LONG: Final = {
     "path": "reports/2026/quarter-3/summary.md",
-    "text": "# Summary of the third quarter\n\n" + "Orders grew in every region, most of all in the north. " * 40 + "\nEnd.",
+    "text": "# Summary of the third quarter\n\n"
+    + "Orders grew in every region, most of all in the north. " * 40
+    + "\nEnd.",
     "followers": ["ito@example.test", "maria@example.test", "admin\u200b@example.test"],
     "options": {"overwrite": True, "notify": {"by": "mail", "delay_minutes": 15}},
 }

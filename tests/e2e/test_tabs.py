@@ -1,5 +1,7 @@
 """What tabs do: they reload, are duplicated, and are several."""
 
+from typing import Any
+
 import pytest
 
 from tests.e2e.house import Visit, Visitor, until
@@ -45,7 +47,7 @@ def live_pages(visit: Visit) -> list[str]:
     return [page.id for page in pages if page.is_connected and page.capabilities]
 
 
-def welcome(frames: list[dict[str, int]]) -> dict[str, int]:
+def welcome(frames: list[dict[str, Any]]) -> dict[str, Any]:
     """The one of a connection."""
     return next(frame for frame in frames if frame["type"] == "welcome")
 
@@ -70,8 +72,8 @@ async def test_a_duplicated_tab_is_a_page_of_its_own_and_the_person_says_where_a
     first, agent = await visit.opens(), await visit.agent()
     secret = first.received("welcome")[-1]["resume"]
     copies: list[str] = []
-    await first.page.context.expose_binding("kept", lambda _, text: copies.append(text))
-    await first.page.context.add_init_script("window.kept(JSON.stringify({ ...sessionStorage }))")
+    first.page.context.on("console", lambda said: copies.append(said.text))
+    await first.page.context.add_init_script("console.log(JSON.stringify({ ...sessionStorage }))")
     async with first.page.context.expect_page() as opened:
         await first.page.evaluate("window.open(location.href)")
     second = await Visitor.of(await opened.value)

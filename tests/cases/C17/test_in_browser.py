@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,7 +23,7 @@ async def test_what_changed_while_it_was_asked_is_asked_anew(visit: Visit) -> No
     person, agent = await visit.opens(), await visit.agent()
     await person.offers(SEND % "Sends one mail.")
 
-    async def send(call_id: str) -> dict[str, object]:
+    async def send(call_id: str) -> dict[str, Any]:
         return await agent.calls(
             "gateway_invoke", capability="mail.send", arguments=PENDING["arguments"], call_id=call_id
         )
@@ -52,7 +53,7 @@ async def test_what_changed_since_the_last_yes_is_marked(visit: Visit) -> None:
     person, agent = await visit.opens(), await visit.agent()
     await person.offers(SEND % "Sends one mail.")
 
-    async def send(body: str) -> dict[str, object]:
+    async def send(body: str) -> dict[str, Any]:
         return await agent.calls("gateway_invoke", capability="mail.send", arguments={"body": body})
 
     for body, is_marked in (("one", False), ("two", False), ("three", True)):
