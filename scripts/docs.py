@@ -125,7 +125,7 @@ def _codes_head() -> Iterator[str]:
         "",
         "- **Retry**: the same request, sent again later, may succeed without anybody changing anything.",
         "- **HTTP**: the status where the refusal is the whole answer, at `/surface/v1`, `/v1/host-tokens`, the page channel's handshake and the files.",
-        "- **Surface**: the spelling in `pling.surface/0.1`.",
+        "- **Surface**: the spelling in [`pling.surface/0.1`](../spec/surface-protocol.md).",
         "  `in result` means `ok: true` with `result.error`, because the action, a person or policy answered; the others are `ok: false`.",
         "  A call that was accepted and then failed is always told in `result.error`.",
         "  Beside `PERMISSION_DENIED` the field `reason` holds the first column.",
