@@ -66,6 +66,8 @@ class Baseline:
         fingerprints = {key: e.descriptor.fingerprint for key, e in snapshot.entries.items()}
         return Baseline(revision=self.revision + 1, snapshot=snapshot.hash, shown={**self.shown, **fingerprints})
 
-    def told(self, key: str, fingerprint: str) -> "Baseline":
-        """The baseline after one new description was told in an answer."""
-        return Baseline(revision=self.revision + 1, snapshot="", shown={**self.shown, key: fingerprint})
+    def told(self, fingerprints: Mapping[str, str]) -> "Baseline":
+        """The baseline after an answer told some descriptions; the same object when they are no news."""
+        if fingerprints.items() <= self.shown.items():
+            return self
+        return Baseline(revision=self.revision + 1, snapshot="", shown={**self.shown, **fingerprints})

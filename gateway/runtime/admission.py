@@ -47,6 +47,7 @@ class Plan:
     resolved: Resolved | None = None
     refusal: GatewayError | None = None
     baseline: Baseline | None = None
+    stale: str | None = None
     asker: LivePage | None = None
     keep_in_memory: bool = False
     approval: Callable[[Call, LivePage, bool], Approval] | None = None
@@ -168,7 +169,7 @@ def _refuse(tx: Tx, plan: Plan, now: int, error: GatewayError) -> After:
             arguments=plan.digest,
         )
     )
-    if plan.baseline is not None:
+    if plan.baseline is not None and error.code is ErrorCode.STALE_INVENTORY:
         tx.baselines.put(request.session.id, plan.baseline)
     return After(Refused(error=error))
 

@@ -130,6 +130,7 @@ class AgentSessions:
             return
         self._ended.add(effect.session)
         self._inventories.forget(effect.session)
+        self._used.pop(effect.session, None)
         for on_end in self._watchers.pop(effect.session, []):
             on_end()
         self._spine.spawn(self._end_calls(effect))

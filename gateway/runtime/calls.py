@@ -211,6 +211,7 @@ class Calls:
             resolved=resolved,
             refusal=refusal,
             baseline=meaning.baseline,
+            stale=meaning.stale,
             asker=self._approvals.asker(world, request.session, resolved) if resolved and asks else None,
             keep_in_memory=resolved is not None and validator_of(resolved.descriptor).holds_secrets,
             approval=self._approvals.opener(world, resolved, text) if resolved and asks else None,
@@ -261,8 +262,8 @@ class Calls:
             admission = Refused(error=refusal)
         if isinstance(admission, Refused) or admission.replayed:
             self._vault.drop(plan.ref)
-        if plan.baseline is not None:
-            self._inventories.remember(plan.request.session, plan.baseline)
+        if plan.baseline is not None and _counts_as_told(admission):
+            self._inventories.remember(plan.request.session, plan.baseline, stale=plan.stale)
         return admission
 
     def _is_attended_by_others(self, own: str) -> Callable[[str], bool]:
@@ -316,6 +317,13 @@ class Calls:
         if call is None or not _may_see(session, call):
             raise GatewayError(ErrorCode.UNKNOWN_CALL, f"call `{name[:80]}` is not known here")
         return call
+
+
+def _counts_as_told(admission: Admission) -> bool:
+    # Only the answer that holds the new description tells it; a replay or another refusal does not.
+    if isinstance(admission, Refused):
+        return admission.error.code is ErrorCode.STALE_INVENTORY
+    return not admission.replayed
 
 
 def _may_see(session: AgentSession, call: Call) -> bool:

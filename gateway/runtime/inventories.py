@@ -1,7 +1,7 @@
 """Serves each session its snapshot, keeps its baseline, guards against changed descriptions, tells of changes."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from gateway.domain.agent_sessions import AgentSession
@@ -24,11 +24,16 @@ class Served:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """What a requested capability means to its session: resolved, or refused; the baseline if it must change."""
+    """What a requested capability means to its session: resolved, or refused.
+
+    `baseline` is what the session was shown once the answer is given: the call accepted, or the refusal told.
+    `stale` is the inventory key whose new description the refusal tells.
+    """
 
     resolved: Resolved | None = None
     refusal: GatewayError | None = None
     baseline: Baseline | None = None
+    stale: str | None = None
 
 
 class Inventories:
@@ -73,14 +78,28 @@ class Inventories:
             self.remember(session, after)
         return Served(snapshot=snapshot, revision=after.revision)
 
-    def remember(self, session: AgentSession, baseline: Baseline) -> None:
-        """Take over a baseline that was just committed."""
+    async def tell(self, session: AgentSession, entries: Iterable[Listed]) -> int:
+        """Serve only `entries`; returns the revision. What is left out keeps its old description."""
+        before = await self.baseline(session)
+        after = before.told({entry.key: entry.descriptor.fingerprint for entry in entries})
+        if after is not before:
+            await self._spine.run(lambda tx: After(tx.baselines.put(session.id, after)))
+            self.remember(session, after)
+        return after.revision
+
+    def remember(self, session: AgentSession, baseline: Baseline, *, stale: str | None = None) -> None:
+        """Take over a baseline that was just committed; `stale` is the key whose change was told with it."""
         self._baselines[session.id] = baseline
+        if stale is not None:
+            # INVARIANT: requests that came before this answer are refused too (design §4).
+            self._barriers[session.id, stale] = self._arrivals
 
     def forget(self, session: str) -> None:
         """A session ended."""
         self._baselines.pop(session, None)
         self._snapshots.pop(session, None)
+        for key in [key for key in self._barriers if key[0] == session]:
+            del self._barriers[key]
 
     async def meaning(self, session: AgentSession, capability: str, page: str | None, arrival: int) -> Meaning:
         """Resolve `capability` and hold it against what the session was shown (rug-pull guard)."""
@@ -101,11 +120,9 @@ class Inventories:
         key, fingerprint = found.entry.key, found.descriptor.fingerprint
         shown = baseline.shown.get(key)
         if shown is None:
-            return Meaning(resolved=found, baseline=baseline.told(key, fingerprint))
+            return Meaning(resolved=found, baseline=baseline.told({key: fingerprint}))
         if shown != fingerprint:
-            # INVARIANT: requests that came before this answer was made are refused too (design §4).
-            self._barriers[session.id, key] = self._arrivals
-            return Meaning(refusal=_stale(found), baseline=baseline.told(key, fingerprint))
+            return Meaning(refusal=_stale(found), baseline=baseline.told({key: fingerprint}), stale=key)
         if arrival <= self._barriers.get((session.id, key), 0):
             return Meaning(refusal=_stale(found))
         return Meaning(resolved=found)

@@ -19,7 +19,7 @@ from gateway.runtime.calls import Calls, is_finished
 from gateway.runtime.context import Contexts
 from gateway.runtime.effects import After
 from gateway.runtime.inventories import Inventories, described
-from gateway.runtime.inventory import describe_page
+from gateway.runtime.inventory import describe_page, listed
 from gateway.runtime.ports import Clock
 from gateway.runtime.requests import CallRequest, Outcome
 from gateway.runtime.spine import Spine
@@ -159,16 +159,13 @@ class Surface:
     ) -> dict[str, Any]:
         """App, protocol, the session's capabilities, and the live projection of one page."""
         limit, offset, ids = self._window(session, given)
-        served = await self._inventories.serve(session)
         pages = [p for site in session.sites for p in self._live.world.pages_of(session.user, site)]
         chosen = self._chosen(pages, page)
-        entries = [
-            e for e in served.snapshot.entries.values() if page is None or e.site is None or _offers(e, chosen)
-        ]
+        entries, revision = await self._serve(session, chosen if page is not None else None)
         answer: dict[str, Any] = {
             "app": chosen.session.site if chosen else None,
             "protocol": PROTOCOL,
-            "revision": f"catalog-{served.revision}",
+            "revision": f"catalog-{revision}",
             "capabilities": [described(entry) for entry in entries],
             "context": None,
             "pages": len(pages),
@@ -181,6 +178,17 @@ class Surface:
         context = await self._contexts.ask(chosen, limit=limit, offset=offset, ids=ids)
         await self._audit_context(session, chosen)
         return {**answer, "context": None, "stale": True} if context is None else {**answer, "context": context}
+
+    async def _serve(self, session: AgentSession, page: LivePage | None) -> tuple[list[Listed], int]:
+        """The capabilities to tell: all of the session, or those of one page as that page declares them."""
+        if page is None:
+            served = await self._inventories.serve(session)
+            return list(served.snapshot.entries.values()), served.revision
+        world, snapshot = self._live.world, self._inventories.snapshot(session)
+        elsewhere = [entry for entry in snapshot.entries.values() if entry.site is None]
+        own = [listed(world, session, declared, [page]) for declared in page.capabilities.values()]
+        entries = [*elsewhere, *(entry for entry in own if entry is not None)]
+        return entries, await self._inventories.tell(session, entries)
 
     def _window(self, session: AgentSession, given: dict[str, Any]) -> tuple[int, int, list[str] | None]:
         strange = sorted(set(given) - {"limit", "offset", "ids"})
@@ -253,10 +261,6 @@ def _told(outcome: Outcome) -> Handled:
     if is_finished(outcome.call):
         return Handled(result=answer_of(outcome), taken=outcome.call)
     return Handled(result=pending_of(outcome))
-
-
-def _offers(entry: Listed, page: LivePage | None) -> bool:
-    return page is not None and page.id in entry.pages
 
 
 def _name(given: dict[str, Any]) -> str:
