@@ -114,21 +114,15 @@ class AgentSessions:
 
     async def disconnect(self, agent: str, user: str, site: str) -> int:
         """The person ends every session of `agent` for them on `site`; returns how many."""
-        names = await self._spine.store.run(
-            lambda tx: [
-                s.id
-                for s in tx.sessions.list()
-                if (s.agent, s.user) == (agent, user) and site in s.sites and s.revoked_at is None
-            ]
+        return await self._identity.revoke_all(
+            lambda s: (s.agent, s.user) == (agent, user) and site in s.sites, by=f"user:{user}"
         )
-        for name in names:
-            await self._identity.revoke_session(name, by=f"user:{user}")
-        return len(names)
 
     def _on_ended(self, effect: SessionEnded) -> None:
         if effect.session in self._ended:
             return
         self._ended.add(effect.session)
+        self._identity.forget(effect.session)
         self._inventories.forget(effect.session)
         self._used.pop(effect.session, None)
         for on_end in self._watchers.pop(effect.session, []):

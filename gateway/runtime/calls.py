@@ -67,6 +67,7 @@ class Calls:
         self._limiter = Limiter()
         self.attendance = Attendance(self._last_waiter_left)
         self._taken: set[str] = set()
+        self._is_noting = False
         self._listeners: list[Callable[[Call], None]] = []
         spine.on(Told, self._tell)
 
@@ -175,18 +176,19 @@ class Calls:
         """Note that the final result reached its caller; stored soon, in one transaction with others."""
         if not call.state.is_terminal or call.taken:
             return
-        if not self._taken:
-            self._spine.spawn(self._store_taken())
         self._taken.add(call.ref)
+        if not self._is_noting:
+            self._is_noting = True
+            self._spine.spawn(self._store_taken())
 
     async def _store_taken(self) -> None:
+        # What a failing store does not take stays noted here, and goes with what is taken next.
         await self._clock.sleep_until(self._clock.now() + TAKEN_MS)
+        self._is_noting = False
         refs = frozenset(self._taken)
         erase_at = self._clock.now() + self._live.world.configuration.limits.taken_result_ms
         await self._spine.store.run(lambda tx: tx.calls.mark_taken(refs, erase_at=erase_at))
         self._taken -= refs
-        if self._taken:
-            self._spine.spawn(self._store_taken())
 
     # -- planning -----------------------------------------------------------------------------------------
 

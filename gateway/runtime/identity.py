@@ -5,6 +5,7 @@ Secrets are 256 random bits, shown once, stored as SHA-256; a prefix says what k
 
 import hashlib
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -139,18 +140,33 @@ class Identity:
             session = tx.sessions.find(name)
             if session is None or session.revoked_at is not None:
                 return After(session)
-            revoked = replace(session, revoked_at=now)
-            tx.sessions.save(revoked)
-            record = audit.of_admin(
-                AuditEvent.SESSION_REVOKED, now, session=name, agent=session.agent, user=session.user, by=by
-            )
-            tx.audit.append(record)
-            return After(revoked, (SessionEnded(session=name, why="revoked"),))
+            return After(*_revoke(tx, session, now, by))
 
-        revoked: AgentSession | None = await self._spine.run(work)
-        if revoked is not None:
-            self._verified.pop(revoked.token_hash, None)
-        return revoked
+        return await self._spine.run(work)
+
+    async def revoke_all(self, is_meant: Callable[[AgentSession], bool], *, by: str) -> int:
+        """End every grant that is meant, or none; returns how many."""
+        now = self._clock.now()
+
+        def work(tx: Tx) -> After:
+            meant = [s for s in tx.sessions.list() if s.revoked_at is None and is_meant(s)]
+            return After(len(meant), tuple(e for s in meant for e in _revoke(tx, s, now, by)[1]))
+
+        return await self._spine.run(work)
+
+    def forget(self, session: str) -> None:
+        """A grant ended: its token is looked up again. An effect, for who ended it may be gone by now."""
+        self._verified = {known: s for known, s in self._verified.items() if s.id != session}
+
+
+def _revoke(tx: Tx, session: AgentSession, now: int, by: str) -> tuple[AgentSession, tuple[SessionEnded]]:
+    revoked = replace(session, revoked_at=now)
+    tx.sessions.save(revoked)
+    record = audit.of_admin(
+        AuditEvent.SESSION_REVOKED, now, session=session.id, agent=session.agent, user=session.user, by=by
+    )
+    tx.audit.append(record)
+    return revoked, (SessionEnded(session=session.id, why="revoked"),)
 
 
 def key_name(key: str) -> str:

@@ -39,7 +39,10 @@ class Spine:
     async def _run(self, work: Callable[[Tx], After]) -> Any:
         after = await self.store.run(work)
         for effect in after.effects:
-            self.perform(effect)
+            try:
+                self.perform(effect)
+            except Exception as bug:  # noqa: BLE001 - what was committed has its other effects, and its caller
+                _log.exception("effect_failed", effect=type(effect).__name__, error=type(bug).__name__)
         return after.value
 
     def perform(self, effect: Effect) -> None:

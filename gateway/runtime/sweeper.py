@@ -1,13 +1,16 @@
 """Wakes when something is due. Timers only wake: what a call becomes is decided inside its transaction."""
 
 import asyncio
+from collections.abc import Awaitable
+
+import structlog
 
 from gateway.domain.calls import Call, CallState
 from gateway.domain.errors import ErrorCode
 from gateway.runtime.dispatch import expire_if_due
 from gateway.runtime.effects import After, CancelWork, SessionEnded
 from gateway.runtime.pages import Pages
-from gateway.runtime.ports import Clock, StoreUnavailable, Tx
+from gateway.runtime.ports import Clock, StoreBusy, StoreUnavailable, Tx
 from gateway.runtime.refusals import Refusals
 from gateway.runtime.settlement import lose
 from gateway.runtime.spine import Spine
@@ -17,6 +20,8 @@ LOOK_MS = 1_000
 
 PURGE_MS = 60_000
 BATCH = 200
+
+_log = structlog.get_logger("ostiary.sweeper")
 
 
 class Sweeper:
@@ -30,30 +35,49 @@ class Sweeper:
         self._purged_at = 0
 
     async def run(self) -> None:
-        """Sweep until cancelled. A store that is gone is tried again at the next look."""
+        """Sweep until cancelled. Whatever fails is tried again at the next look: without looks nothing expires."""
         while True:
             try:
                 due = await self.sweep()
-            except StoreUnavailable:
+            except (StoreBusy, StoreUnavailable):
+                due = None
+            except Exception as bug:  # noqa: BLE001 - a dead sweeper would keep dead calls and grants alive
+                _log.exception("sweep_failed", error=type(bug).__name__)
                 due = None
             horizon = self._clock.now() + LOOK_MS
             await self._clock.sleep_until(horizon if due is None else min(due, horizon))
             await asyncio.sleep(0)
 
     async def sweep(self) -> int | None:
-        """Do what is due now; returns when the next call is due."""
+        """Do what is due now; returns when the next call is due, None when something is to be tried again."""
         now = self._clock.now()
-        while len(due := await self._spine.store.run(lambda tx: list(tx.calls.due(now, BATCH)))) > 0:
-            for call in due:
-                await self._expire(call.ref)
-            if len(due) < BATCH:
-                break
-        await self._pages.sweep(now)
-        await self._end_sessions(now)
+        succeeded = [
+            await self._expire_due(now),
+            await self._succeeds(self._pages.sweep(now)),
+            await self._succeeds(self._end_sessions(now)),
+        ]
         if now - self._purged_at >= PURGE_MS:
             self._purged_at = now
-            await self._purge(now)
-        return await self._spine.store.run(lambda tx: tx.calls.next_due())
+            succeeded.append(await self._succeeds(self._purge(now)))
+        # A call that stays due would be looked at without a pause.
+        return await self._spine.store.run(lambda tx: tx.calls.next_due()) if all(succeeded) else None
+
+    async def _expire_due(self, now: int) -> bool:
+        while True:
+            due = await self._spine.store.run(lambda tx: list(tx.calls.due(now, BATCH)))
+            succeeded = [await self._succeeds(self._expire(call.ref)) for call in due]
+            if len(due) < BATCH or not all(succeeded):
+                return all(succeeded)
+
+    async def _succeeds(self, step: Awaitable[None]) -> bool:
+        try:
+            await step
+        except (StoreBusy, StoreUnavailable):
+            return False
+        except Exception as bug:  # noqa: BLE001 - one step that fails holds up no other
+            _log.exception("sweep_step_failed", error=type(bug).__name__)
+            return False
+        return True
 
     async def _expire(self, ref: str) -> None:
         def work(tx: Tx) -> After:
