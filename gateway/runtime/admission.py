@@ -7,6 +7,7 @@ that is permitted and ready are one transaction.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallState
@@ -15,11 +16,12 @@ from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Baseline
 from gateway.runtime import audit
 from gateway.runtime.dispatch import FOREGROUND_MS, binding_text, dispatch, is_reachable, is_ready
-from gateway.runtime.effects import After, Ask, AskChanged, Effect
+from gateway.runtime.effects import After, Ask, AskChanged, Effect, TryDispatch
 from gateway.runtime.inventory import Resolved
 from gateway.runtime.ports import LedgerFull, Tx
 from gateway.runtime.requests import Admitted, CallRequest, Refused
 from gateway.runtime.world import LivePage, World
+from policy.patterns import PatternSet
 from policy.vocabulary import Effect as CallEffect
 from policy.vocabulary import Risk, Verdict
 
@@ -67,29 +69,39 @@ def admit(
     """
     request = plan.request
     earlier = _earlier(tx, plan, now, is_attended)
+    is_own = earlier is not None and may_see(request.session, earlier)
     if request.nonce is not None:
-        ref = earlier.ref if earlier is not None else plan.ref
+        ref = earlier.ref if earlier is not None and is_own else plan.ref
         seen = tx.nonces.add(request.session.id, request.nonce, ref=ref, until=request.nonce_until)
         if seen is not None:
             error = GatewayError(ErrorCode.REPLAY_DETECTED, "this very transmission came before", ref=seen)
             return _refuse(tx, plan, now, error)
     if earlier is not None:
-        if earlier.request_fingerprint != plan.fingerprint:
-            return _refuse(
-                tx,
-                plan,
-                now,
-                GatewayError(
-                    ErrorCode.CALL_ID_CONFLICT,
-                    f"call_id `{request.call_id}` was used for another request; use a new one",
-                    ref=earlier.ref,
-                ),
-            )
-        return _replay(tx, earlier, now)
+        if is_own and earlier.request_fingerprint == plan.fingerprint:
+            return _replay(tx, earlier, now)
+        # To whom may not see the call, its capability is as unknown as ever.
+        return _refuse(tx, plan, now, _conflict(plan, earlier) if is_own else plan.refusal or _conflict(plan))
     refusal = plan.refusal or _late_refusal(tx, world, plan, now)
     if refusal is not None:
         return _refuse(tx, plan, now, refusal)
     return _accept(tx, world, plan, now)
+
+
+def may_see(session: AgentSession, call: Call) -> bool:
+    """Whether `session` made `call`, or one of the same agent and user whose scope and sites cover it (design §6)."""
+    if call.session == session.id:
+        return True
+    return (
+        (call.agent, call.user) == (session.agent, session.user)
+        and (call.site is None or call.site in session.sites)
+        and PatternSet.of(session.scope).matches(call.capability)
+    )
+
+
+def _conflict(plan: Plan, earlier: Call | None = None) -> GatewayError:
+    facts = {} if earlier is None else {"ref": earlier.ref}
+    message = f"call_id `{plan.request.call_id}` was used for another request; use a new one"
+    return GatewayError(ErrorCode.CALL_ID_CONFLICT, message, **facts)
 
 
 def _earlier(tx: Tx, plan: Plan, now: int, is_attended: Callable[[str], bool]) -> Call | None:
@@ -118,8 +130,11 @@ def rearm(tx: Tx, call: Call, now: int) -> tuple[Call, tuple[Effect, ...]]:
     armed = replace(call, orphaned_at=None)
     tx.calls.save(armed, was=call.state)
     tx.audit.append(audit.of_call(AuditEvent.CALL_REARMED, armed, now))
+    if armed.state is not CallState.AWAITING_APPROVAL:
+        # What it waits for may have come while nobody was there to run it for.
+        return armed, (TryDispatch(ref=armed.ref),)
     approval = tx.approvals.find(armed.approval) if armed.approval else None
-    if approval is None or armed.state is not CallState.AWAITING_APPROVAL:
+    if approval is None:
         return armed, ()
     return armed, (AskChanged(approval=approval.id, page=approval.page, epoch=approval.epoch, state="open"),)
 

@@ -17,22 +17,21 @@ from gateway.domain.calls import Call, CallEvent, CallState, Entry
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime import audit
-from gateway.runtime.admission import Plan, admit, rearm, request_fingerprint
+from gateway.runtime.admission import Plan, admit, may_see, rearm, request_fingerprint
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.attendance import Attendance, News, Waiter
 from gateway.runtime.audit import Digester
 from gateway.runtime.dispatch import end
-from gateway.runtime.effects import After, CancelWork, Told
+from gateway.runtime.effects import After, CancelWork, Effect, Told
 from gateway.runtime.inventories import Inventories, Meaning
 from gateway.runtime.limiter import Limiter
 from gateway.runtime.ports import Clock, Ids, Tx
-from gateway.runtime.requests import Admission, CallRequest, Outcome, Refused
+from gateway.runtime.requests import Admission, Admitted, CallRequest, Outcome, Refused
 from gateway.runtime.settlement import request_cancel
 from gateway.runtime.spine import Spine
 from gateway.runtime.validators import validator_of
 from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live
-from policy.patterns import PatternSet
 from policy.vocabulary import Verdict
 
 TAKEN_MS: Final = 200
@@ -85,25 +84,58 @@ class Calls:
         """
         plan = await self._plan(request)
         waiter = self.attendance.join(plan.ref)
+        landed: list[Admission] = []
         try:
-            admission = await self._admit(plan)
+            admission = await self._admit(plan, landed)
+            if isinstance(admission, Admitted) and admission.call.ref != plan.ref:
+                admission = await self._catch_up(admission, waiter)
         except asyncio.CancelledError:
             # The commit goes on without its caller: what it makes is an orphan, not a call nobody waits for.
-            self.attendance.hang_up(waiter)
+            self._spine.spawn(self._abandon(plan, waiter, landed))
             raise
         except BaseException:
             self.attendance.leave(waiter)
+            self._vault.drop(plan.ref)
             raise
         if isinstance(admission, Refused):
             self.attendance.leave(waiter)
             admission.error.is_audited = True
             raise admission.error
         call = admission.call
-        if call.ref != plan.ref:
-            self.attendance.move(waiter, call.ref)
         for listener in self._listeners:
             listener(call)
         return Outcome(call=call, result=admission.result, replayed=admission.replayed), waiter
+
+    async def _catch_up(self, found: Admitted, waiter: Waiter) -> Admitted:
+        """Wait for a call that was there before, from its present state on."""
+        self.attendance.move(waiter, found.call.ref)
+        if is_finished(found.call):
+            return found
+        now = self._clock.now()
+
+        def work(tx: Tx) -> After:
+            call = tx.calls.find(found.call.ref)
+            assert call is not None
+            effects: tuple[Effect, ...] = ()
+            if call.is_orphaned and call.state.is_undispatched:
+                call, effects = rearm(tx, call, now)
+            return After(replace(found, call=call, result=tx.calls.result_of(call.ref)), effects)
+
+        # What it did between the commit and the move was told to others only.
+        return await self._spine.run(work)
+
+    async def _abandon(self, plan: Plan, waiter: Waiter, landed: list[Admission]) -> None:
+        """Hang up for a caller that left while its request was admitted: `landed` tells what it became."""
+        try:
+            # Behind the admission in the store's queue.
+            await self._spine.run(lambda _: After(None))
+        finally:
+            admission = landed[0] if landed else None
+            if isinstance(admission, Admitted) and admission.call.ref != waiter.ref:
+                self.attendance.move(waiter, admission.call.ref)
+            if not isinstance(admission, Admitted) or admission.replayed:
+                self._vault.drop(plan.ref)
+            self.attendance.hang_up(waiter)
 
     async def wait(self, outcome: Outcome, waiter: Waiter, seconds: float) -> Outcome:
         """The call's newest state, as soon as it is finished (terminal or `unknown`) or after `seconds`."""
@@ -248,17 +280,21 @@ class Calls:
             return None
         return GatewayError(ErrorCode.RATE_LIMITED, f"too many calls; try again in {wait} ms", retry_after_ms=wait)
 
-    async def _admit(self, plan: Plan) -> Admission:
+    async def _admit(self, plan: Plan, landed: list[Admission]) -> Admission:
         world, now = self._live.world, self._clock.now()
         limited = self._limited(plan.request)
         if limited is not None:
             plan = replace(plan, refusal=limited, baseline=None)
         if plan.keep_in_memory:
             self._vault.put(plan.ref, plan.arguments)
+
+        def work(tx: Tx) -> After:
+            after = admit(tx, world, plan, now, is_attended=self._is_attended_by_others(plan.ref))
+            landed[:] = [after.value]
+            return after
+
         try:
-            admission: Admission = await self._spine.run(
-                lambda tx: admit(tx, world, plan, now, is_attended=self._is_attended_by_others(plan.ref))
-            )
+            admission: Admission = await self._spine.run(work)
         except GatewayError as refusal:
             await self._spine.run(partial(self._audit_refusal, plan=plan, now=now, error=refusal))
             admission = Refused(error=refusal)
@@ -316,7 +352,7 @@ class Calls:
 
     def _visible(self, tx: Tx, session: AgentSession, name: str) -> Call:
         call = tx.calls.find(name) or tx.calls.find_by_key(session.agent, session.user, Entry.AGENT_TOOL, name)
-        if call is None or not _may_see(session, call):
+        if call is None or not may_see(session, call):
             raise GatewayError(ErrorCode.UNKNOWN_CALL, f"call `{name[:80]}` is not known here")
         return call
 
@@ -326,14 +362,6 @@ def _counts_as_told(admission: Admission) -> bool:
     if isinstance(admission, Refused):
         return admission.error.code is ErrorCode.STALE_INVENTORY
     return not admission.replayed
-
-
-def _may_see(session: AgentSession, call: Call) -> bool:
-    if call.session == session.id:
-        return True
-    return (call.agent, call.user) == (session.agent, session.user) and PatternSet.of(session.scope).matches(
-        call.capability
-    )
 
 
 def is_finished(call: Call) -> bool:
