@@ -140,7 +140,6 @@ class Approvals:
             return After(None, decide(tx, world, found, call, now))
 
         await self._spine.run(work)
-        self._vault.drop(approval)
 
     def _approve(self, tx: Tx, world: World, approval: Approval, call: Call, now: int) -> tuple[Effect, ...]:
         changed = re_check(tx, world, call, now)

@@ -206,7 +206,7 @@ class Calls:
 
     def take(self, call: Call) -> None:
         """Note that the final result reached its caller; stored soon, in one transaction with others."""
-        if not call.state.is_terminal or call.taken:
+        if not is_finished(call) or call.taken:
             return
         self._taken.add(call.ref)
         if not self._is_noting:

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from capabilities.contract import Descriptor
 from gateway.domain.approvals import ApprovalState
 from gateway.domain.audit import AuditEvent
-from gateway.domain.calls import Call, CallEvent, CallState
+from gateway.domain.calls import Call, CallEvent, CallState, step
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.pages import PageSession
 from gateway.domain.sites import Ticket
@@ -427,7 +427,8 @@ class Pages:
         if effect.code is not None:
             frame["code"] = effect.code
         self.send(effect.page, effect.epoch, frame)
-        if effect.state not in ("open", "agent_left"):
+        # What another document may not decide is still a question for its own.
+        if effect.state not in ("open", "agent_left") and effect.code != "unknown_call":
             self._vault.drop(effect.approval)
 
     async def try_dispatch(self, ref: str) -> None:
@@ -440,7 +441,7 @@ class Pages:
             if call is None:
                 return After(None)
             if call.state is CallState.WAITING_ACTIVATION and is_ready(world, call):
-                activated = replace(call, state=CallState.READY, approve_by=None)
+                activated = step(call, CallEvent.ACTIVATED, now=now)
                 tx.calls.save(activated, was=CallState.WAITING_ACTIVATION)
                 call = activated
             if call.state is not CallState.READY:

@@ -94,8 +94,8 @@ class Calls(Protocol):
     def find_by_key(self, agent: str, user: str, entry: Entry, call_id: str) -> Call | None: ...
 
     def find_equal(self, session: str, capability: str, request_fingerprint: str, *, ended_after: int) -> Call | None:
-        """The newest `agent_tool` call of this session equal in capability and fingerprint that is still open
-        or `unknown`, or ended at or after `ended_after` and was taken by nobody."""
+        """The newest `agent_tool` call of this session equal in capability and fingerprint that is still open,
+        or whose end was taken by nobody: `unknown`, or ended at or after `ended_after`."""
         ...
 
     def input_of(self, ref: str) -> str | None: ...

@@ -66,7 +66,7 @@ class MemoryCalls:
             if (call.entry, call.session, call.capability, call.request_fingerprint) != key:
                 return False
             if call.ended_at is None:
-                return call.state in OPEN or call.state is CallState.UNKNOWN
+                return call.state in OPEN or (call.state is CallState.UNKNOWN and not call.taken)
             return call.ended_at >= ended_after and not call.taken
 
         return self._newest(is_equal)

@@ -62,7 +62,8 @@ _FIND_EQUAL: Final = Statement(
         _C.session == value(_C.session),
         _C.request_fingerprint == value(_C.request_fingerprint),
         _C.capability == value(_C.capability),
-        one_of(_C.state, OPEN | {CallState.UNKNOWN})
+        one_of(_C.state, OPEN)
+        | (one_of(_C.state, [CallState.UNKNOWN]) & (_C.taken == 0))
         | ((_C.ended_at >= value(_C.ended_at, "ended_after")) & (_C.taken == 0)),
     )
     .order_by(_C.number.desc())
