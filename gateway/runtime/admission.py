@@ -248,7 +248,7 @@ def _row(world: World, plan: Plan, resolved: Resolved, now: int) -> Call:
         admitted_at=now,
         deadline=deadline,
         input_in_memory=plan.keep_in_memory,
-        traceparent=request.traceparent,
+        traceparent=request.trace_context,
     )
     if entry.decision.verdict is Verdict.ASK:
         return replace(call, state=CallState.AWAITING_APPROVAL)

@@ -41,6 +41,12 @@ class PageLink(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class _OnPage:
+    call: Call
+    declared: Descriptor | None
+
+
+@dataclass(frozen=True, slots=True)
 class BuiltinContext:
     """What a runtime built-in may touch."""
 
@@ -64,7 +70,7 @@ class Execution:
         self._handlers = handlers
         self._running: dict[str, asyncio.Task[None]] = {}
         self._pages: PageLink | None = None
-        self._on_page: dict[str, Call] = {}
+        self._on_page: dict[str, _OnPage] = {}
         self._started: dict[str, int] = {}
         self._is_storing = False
         spine.on(Execute, self._execute)
@@ -79,9 +85,20 @@ class Execution:
         text = message or (f"{n:g} of {total:g}" if total is not None else f"{n:g}")
         self._spine.perform(Told(call=call, progress=text[:200]))
 
-    async def answer(self, call: Call, answer: Answer, *, page: str | None = None, epoch: int | None = None) -> bool:
-        """Judge and record an executor's answer; False when it was dropped."""
-        descriptor = self._descriptor(call)
+    async def answer(
+        self,
+        call: Call,
+        answer: Answer,
+        *,
+        declared: Descriptor | None = None,
+        page: str | None = None,
+        epoch: int | None = None,
+    ) -> bool:
+        """Judge and record an executor's answer; False when it was dropped.
+
+        `declared` is the declaration the call was dispatched under, if its executor still knows it.
+        """
+        descriptor = declared or self._descriptor(call)
         violation = None
         if answer.code is None and descriptor is not None and answer.output is not None:
             violation = validator_of(descriptor).output_violation(orjson.loads(answer.output))
@@ -110,8 +127,12 @@ class Execution:
         call = await self._call_of(page, epoch, ref)
         if call is None:
             return None
+        # A page may take its declaration back while the call runs; the promise was made before.
+        handed = self._on_page.get(ref)
+        declared = handed.declared if handed else None
+        is_taken = await self.answer(call, answer, declared=declared, page=page, epoch=epoch)
         self._on_page.pop(ref, None)
-        return await self.answer(call, answer, page=page, epoch=epoch)
+        return is_taken
 
     async def refused_by_page(self, page: str, epoch: int, ref: str, code: ErrorCode, message: str) -> bool | None:
         """The document did not run dispatched work: `not_available`, or it counts as not delivered.
@@ -146,8 +167,8 @@ class Execution:
 
     def started_on_page(self, page: str, epoch: int, ref: str) -> None:
         """Note that the handler is about to run; stored with the result, or a moment later without one."""
-        call = self._on_page.get(ref)
-        if call is None or (call.page, call.epoch) != (page, epoch):
+        handed = self._on_page.get(ref)
+        if handed is None or (handed.call.page, handed.call.epoch) != (page, epoch):
             return
         self._started.setdefault(ref, self._clock.now())
         # A commit of its own, now, would stand between a quick handler's result and its caller.
@@ -169,7 +190,8 @@ class Execution:
             await self._spine.run(work)
 
     async def _call_of(self, page: str, epoch: int, ref: str) -> Call | None:
-        call = self._on_page.get(ref) or await self._spine.store.run(lambda tx: tx.calls.find(ref))
+        handed = self._on_page.get(ref)
+        call = handed.call if handed else await self._spine.store.run(lambda tx: tx.calls.find(ref))
         return None if call is None or (call.page, call.epoch) != (page, epoch) else call
 
     def _descriptor(self, call: Call) -> Descriptor | None:
@@ -194,7 +216,7 @@ class Execution:
         """Keep what was handed to a page at hand, so that its answer needs no reading first."""
         if len(self._on_page) >= ON_PAGE_MAX:
             del self._on_page[next(iter(self._on_page))]
-        self._on_page[call.ref] = call
+        self._on_page[call.ref] = _OnPage(call, self._descriptor(call))
 
     async def _undelivered(self, call: Call) -> None:
         def work(tx: Tx) -> After:
@@ -214,8 +236,9 @@ class Execution:
             self._pages.cancel(effect.call)
 
     async def _run_builtin(self, call: Call, arguments: str) -> None:
+        declared = self._descriptor(call)
         answer = await self._outcome(call, arguments)
-        await self.answer(call, answer)
+        await self.answer(call, answer, declared=declared)
 
     async def _outcome(self, call: Call, arguments: str) -> Answer:
         handler = self._handlers.get(call.capability)

@@ -1,11 +1,14 @@
 """One request for one capability, as every door hands it to the spine."""
 
+import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from gateway.domain.agent_sessions import AgentSession, Principal
 from gateway.domain.calls import Call, Entry, Result
 from gateway.domain.errors import GatewayError
+
+_TRACE_CONTEXT: Final = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,12 @@ class CallRequest:
     traceparent: str | None = None
     nonce: str | None = None
     nonce_until: int = 0
+
+    @property
+    def trace_context(self) -> str | None:
+        """`traceparent`, if it is one: it is kept with the call, and a caller may send any text."""
+        given = self.traceparent
+        return given if given is not None and _TRACE_CONTEXT.fullmatch(given) else None
 
     @property
     def principal(self) -> Principal:

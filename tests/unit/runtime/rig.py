@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import itertools
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -257,6 +257,7 @@ async def running(
     store: MemoryStore | None = None,
     clock: FakeClock | None = None,
     builtins: Mapping[str, tuple[Descriptor, Handler]] | None = None,
+    is_on: Callable[[], bool] = lambda: True,
     **changes: Any,
 ) -> AsyncGenerator[Rig]:
     """The use cases over `store`; it stays when the block ends, as a database does."""
@@ -269,7 +270,7 @@ async def running(
         clock=clock,
         ids=RandomIds(),
         key=bytes(32),
-        enabled=lambda _: {name: descriptor for name, (descriptor, _) in given.items()},
+        enabled=lambda _: {name: descriptor for name, (descriptor, _) in given.items() if is_on()},
         handlers={name: handler for name, (_, handler) in given.items()},
     )
     sweeper = Sweeper(spine=services.spine, clock=clock, pages=services.pages, refusals=services.refusals)
