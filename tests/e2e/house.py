@@ -265,6 +265,7 @@ class Visitor(Person):
     """A person in front of one tab, with the wire in view."""
 
     sockets: list[Socket]
+    _barriers = 0
 
     @classmethod
     async def of(cls, page: Page) -> "Visitor":
@@ -297,6 +298,17 @@ class Visitor(Person):
         before = len(self.received("caps_ack"))
         await self.page.evaluate(f"window.Ostiary.queue.push((host) => {{ host.register({action}); }})")
         await until(lambda: len(self.received("caps_ack")) > before)
+
+    async def decisions(self) -> list[str]:
+        """What the page told the gateway of this person's answers so far.
+
+        Frames keep their order on the wire: what was said before a new offer is known when that is acknowledged.
+        """
+        self._barriers += 1
+        await self.offers(
+            f"{{ id: 'lab.barrier', description: '{self._barriers}', inputSchema: {{ type: 'object' }}, handler: () => 0 }}"
+        )
+        return [frame["decision"] for frame in self.sent("decision")]
 
     async def rows(self) -> list[str]:
         """The tasks on the page."""

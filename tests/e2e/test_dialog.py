@@ -36,10 +36,10 @@ async def test_enter_does_not_approve_and_space_does(visit: Visit) -> None:
     await person.tabs_to("Approve")
     await person.page.keyboard.press("Enter")
     assert await person.sees("alertdialog")
-    assert not person.sent("decision")
+    assert await person.decisions() == []
     await person.page.keyboard.press("Space")
     assert (await call)["status"] == "succeeded"
-    assert [frame["decision"] for frame in person.sent("decision")] == ["approve"]
+    assert await person.decisions() == ["approve"]
 
 
 async def test_a_click_meant_for_the_page_does_not_land_on_a_dialog_that_just_appeared(visit: Visit) -> None:
@@ -52,7 +52,7 @@ async def test_a_click_meant_for_the_page_does_not_land_on_a_dialog_that_just_ap
     await person.tabs_to("Approve")
     await clock.run_for(500)
     await person.page.keyboard.press("Space")
-    assert not person.sent("decision")
+    assert await person.decisions() == []
     await clock.run_for(200)
     await person.page.keyboard.press("Space")
     assert (await call)["status"] == "succeeded"
@@ -63,7 +63,7 @@ async def test_escape_puts_the_question_aside_and_the_badge_brings_it_back(visit
     for _ in range(2):
         await person.page.keyboard.press("Escape")
         await person.dialog_is_gone()
-        assert not person.sent("decision")
+        assert await person.decisions() == []
         assert not call.done()
         await person.presses("Ostiary")
         await person.presses("Review")
@@ -89,7 +89,7 @@ async def test_a_page_that_closes_the_dialog_it_captured_answers_nothing(visit: 
     person, _, call = await asked(visit, "closed", init=CAPTURE)
     await person.page.evaluate("find('dialog').close()")
     await person.dialog_is_gone()
-    assert not person.sent("decision")
+    assert await person.decisions() == []
     await person.presses("Ostiary")
     await person.presses("Review")
     await person.presses("Approve")
@@ -129,7 +129,7 @@ async def test_under_something_that_covers_it_nothing_can_be_approved(visit: Vis
     await person.waits_for("StaticText", "Something covers this dialog")
     button = await person.waits_for("button", "Approve")
     await person.page.mouse.click(*await person.middle_of(button))
-    assert not person.sent("decision")
+    assert await person.decisions() == []
     await person.page.evaluate("document.querySelector('#over').hidePopover()")
     await person.presses("Approve")
     assert (await call)["status"] == "succeeded"
@@ -150,7 +150,7 @@ async def test_clicks_of_scripts_count_for_nothing(visit: Visit) -> None:
         }"""
     )
     assert await person.sees("alertdialog")
-    assert not person.sent("decision")
+    assert await person.decisions() == []
     await person.presses("Approve")
     assert (await call)["status"] == "succeeded"
 
