@@ -15,7 +15,7 @@ from gateway.domain.canonical import canonical, sha256_hex
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Baseline
 from gateway.runtime import audit
-from gateway.runtime.dispatch import FOREGROUND_MS, binding_text, dispatch, is_reachable, is_ready
+from gateway.runtime.dispatch import FOREGROUND_MS, binding_text, dispatch, ended_grant, is_reachable, is_ready
 from gateway.runtime.effects import After, Ask, AskChanged, Effect, TryDispatch
 from gateway.runtime.inventory import Resolved
 from gateway.runtime.ports import LedgerFull, Tx
@@ -142,11 +142,9 @@ def rearm(tx: Tx, call: Call, now: int) -> tuple[Call, tuple[Effect, ...]]:
 def _late_refusal(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | None:
     """What only the transaction can know: the session as stored, remembered denials, used nonces."""
     request = plan.request
-    session = tx.sessions.find(request.session.id)
-    if session is None or session.revoked_at is not None:
-        return GatewayError(ErrorCode.SESSION_REVOKED, "the agent session was revoked")
-    if not session.is_live(now):
-        return GatewayError(ErrorCode.SESSION_EXPIRED, "the agent session has expired")
+    ended = ended_grant(world, tx.sessions.find(request.session.id), now)
+    if ended is not None:
+        return ended
     if plan.resolved is not None and plan.resolved.entry.decision.verdict is Verdict.ASK:
         return _cannot_ask(tx, world, plan, now)
     return None

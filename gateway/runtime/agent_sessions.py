@@ -1,5 +1,6 @@
 """Grants at work: what ends with a session, and the in-page sessions the gateway opens itself."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Final
 
@@ -37,6 +38,7 @@ class AgentSessions:
         self._inventories = inventories
         self._watchers: dict[str, list[Callable[[], None]]] = {}
         self._in_page: dict[str, AgentSession] = {}
+        self._opening = asyncio.Lock()
         self._used: dict[str, tuple[AgentSession, int]] = {}
         self._ended: set[str] = set()
         spine.on(SessionEnded, self._on_ended)
@@ -73,20 +75,26 @@ class AgentSessions:
 
     async def in_page(self, page: LivePage) -> AgentSession | None:
         """The session an in-page client of this page acts in; None where its site allows none."""
-        site = self._live.world.configuration.sites.get(page.session.site)
-        if site is None or site.in_page_scope is None:
-            return None
-        known = self._in_page.get(page.id)
+        async with self._opening:
+            site = self._live.world.configuration.sites.get(page.session.site)
+            scope = site.in_page_scope if site else None
+            known = self._in_page.get(page.id)
+            if known is not None and known.scope == scope and known.is_live(self._clock.now()):
+                return known
+            self.page_gone(page.id)
+            if site is None or scope is None:
+                return None
+            return await self._open(page, site.name, scope)
+
+    async def _open(self, page: LivePage, site: str, scope: tuple[str, ...]) -> AgentSession:
         now = self._clock.now()
-        if known is not None and known.is_live(now):
-            return known
         session = AgentSession(
             id=self._ids.name("sess"),
-            agent=IN_PAGE + site.name,
+            agent=IN_PAGE + site,
             user=page.session.user,
             conversation=page.id,
-            sites=(site.name,),
-            scope=site.in_page_scope,
+            sites=(site,),
+            scope=scope,
             # Nobody holds this secret: the port is the credential.
             token_hash=hash_of(self._ids.secret()),
             created_at=now,
@@ -104,6 +112,8 @@ class AgentSessions:
 
         await self._spine.run(work)
         self._in_page[page.id] = session
+        if page.id not in self._live.world.pages:
+            self.page_gone(page.id)
         return session
 
     def page_gone(self, page: str) -> None:

@@ -13,6 +13,7 @@ from gateway.domain.approvals import ApprovalEvent, ApprovalState
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState
 from gateway.domain.canonical import canonical
+from gateway.domain.configuration import IN_PAGE, Configuration
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime import audit
 from gateway.runtime.effects import AskChanged, Effect, Execute, Told
@@ -34,11 +35,25 @@ def binding_text(decision: Decision) -> str:
 def re_check(tx: Tx, world: World, call: Call, now: int) -> GatewayError | None:
     """Whether anything a call was admitted on has changed: session, page, epoch, fingerprint, decision."""
     session = tx.sessions.find(call.session)
+    return ended_grant(world, session, now) or (_world_check(tx, world, call, session) if session else None)
+
+
+def ended_grant(world: World, session: AgentSession | None, now: int) -> GatewayError | None:
+    """Why a session, as stored, may not be used any more; None when it may."""
     if session is None or session.revoked_at is not None:
         return GatewayError(ErrorCode.SESSION_REVOKED, "the agent session was revoked")
     if not session.is_live(now):
         return GatewayError(ErrorCode.SESSION_EXPIRED, "the agent session has expired")
-    return _world_check(tx, world, call, session)
+    if not _is_configured(world.configuration, session):
+        return GatewayError(ErrorCode.SESSION_REVOKED, "the configuration no longer grants this")
+    return None
+
+
+def _is_configured(configuration: Configuration, session: AgentSession) -> bool:
+    if not session.agent.startswith(IN_PAGE):
+        return session.agent in configuration.agents
+    site = configuration.sites.get(session.agent.removeprefix(IN_PAGE))
+    return site is not None and site.in_page_scope == session.scope
 
 
 def _world_check(tx: Tx, world: World, call: Call, session: AgentSession) -> GatewayError | None:
