@@ -113,8 +113,9 @@ def _earlier(tx: Tx, plan: Plan, now: int, is_attended: Callable[[str], bool]) -
     if not request.may_join or is_read:
         return None
     since = now - plan.join_ms
-    equal = tx.calls.find_equal(who.session, request.capability, plan.fingerprint, ended_after=since)
-    return None if equal is None or is_attended(equal.ref) else equal
+    # Among equal calls made at once, only the one whose caller left may be the one that is asked for again.
+    equals = tx.calls.equals(who.session, request.capability, plan.fingerprint, ended_after=since)
+    return next((call for call in equals if not is_attended(call.ref)), None)
 
 
 def _replay(tx: Tx, call: Call, now: int) -> After:

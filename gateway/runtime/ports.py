@@ -93,9 +93,9 @@ class Calls(Protocol):
 
     def find_by_key(self, agent: str, user: str, entry: Entry, call_id: str) -> Call | None: ...
 
-    def find_equal(self, session: str, capability: str, request_fingerprint: str, *, ended_after: int) -> Call | None:
-        """The newest `agent_tool` call of this session equal in capability and fingerprint that is still open,
-        or whose end was taken by nobody: `unknown`, or ended at or after `ended_after`."""
+    def equals(self, session: str, capability: str, request_fingerprint: str, *, ended_after: int) -> Sequence[Call]:
+        """The `agent_tool` calls of this session equal in capability and fingerprint, newest first, that are still
+        open, or whose end was taken by nobody: `unknown`, or ended at or after `ended_after`."""
         ...
 
     def input_of(self, ref: str) -> str | None: ...

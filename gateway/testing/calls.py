@@ -59,7 +59,7 @@ class MemoryCalls:
         key = (agent, user, entry, call_id)
         return self._newest(lambda call: (call.agent, call.user, call.entry, call.call_id) == key)
 
-    def find_equal(self, session: str, capability: str, request_fingerprint: str, *, ended_after: int) -> Call | None:
+    def equals(self, session: str, capability: str, request_fingerprint: str, *, ended_after: int) -> Sequence[Call]:
         key = (Entry.AGENT_TOOL, session, capability, request_fingerprint)
 
         def is_equal(call: Call) -> bool:
@@ -69,7 +69,7 @@ class MemoryCalls:
                 return call.state in OPEN or (call.state is CallState.UNKNOWN and not call.taken)
             return call.ended_at >= ended_after and not call.taken
 
-        return self._newest(is_equal)
+        return [call for call in reversed(self._tables.calls.values()) if is_equal(call)]
 
     def input_of(self, ref: str) -> str | None:
         return self._tables.inputs.get(ref)

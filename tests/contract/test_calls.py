@@ -156,8 +156,8 @@ async def test_an_input_kept_in_memory_is_not_stored(store: Store) -> None:
 async def test_an_equal_call_that_has_not_ended_is_found_however_old(store: Store, state: CallState) -> None:
     call = a_call(state=state, request_fingerprint="fp")
     await store.run(lambda tx: tx.calls.add(call, None))
-    found = await store.run(lambda tx: tx.calls.find_equal("ses_1", "todo.add", "fp", ended_after=NOW + 10**9))
-    assert found == call
+    found = await store.run(lambda tx: tx.calls.equals("ses_1", "todo.add", "fp", ended_after=NOW + 10**9))
+    assert found == [call]
 
 
 @pytest.mark.parametrize(
@@ -177,19 +177,18 @@ async def test_an_equal_call_that_ended_is_found_while_fresh_and_taken_by_nobody
 ) -> None:
     call = replace(a_call(state=CallState.SUCCEEDED, request_fingerprint="fp"), **changes)
     await store.run(lambda tx: tx.calls.add(call, None))
-    found = await store.run(lambda tx: tx.calls.find_equal("ses_1", "todo.add", "fp", ended_after=NOW))
-    assert found == (call if is_found else None)
+    found = await store.run(lambda tx: tx.calls.equals("ses_1", "todo.add", "fp", ended_after=NOW))
+    assert found == ([call] if is_found else [])
 
 
-async def test_of_several_equal_calls_the_newest_is_found(store: Store) -> None:
+async def test_of_several_equal_calls_the_newest_comes_first(store: Store) -> None:
     def work(tx: Tx) -> None:
         for ref in ("call_b", "call_c", "call_a"):
             tx.calls.add(a_call(ref, request_fingerprint="fp"), None)
 
     await store.run(work)
-    found = await store.run(lambda tx: tx.calls.find_equal("ses_1", "todo.add", "fp", ended_after=NOW))
-    assert found is not None
-    assert found.ref == "call_a"
+    found = await store.run(lambda tx: tx.calls.equals("ses_1", "todo.add", "fp", ended_after=NOW))
+    assert [call.ref for call in found] == ["call_a", "call_c", "call_b"]
 
 
 async def test_receipts_count_from_one_per_call(store: Store) -> None:

@@ -213,7 +213,7 @@ async def test_hot_statements_are_compiled_once(sqlite: SqliteOpener) -> None:
     def work(tx: Tx, ref: str) -> None:
         call = a_call(ref)
         tx.calls.find_by_key(call.agent, call.user, call.entry, call.call_id)
-        tx.calls.find_equal(call.session, call.capability, call.request_fingerprint, ended_after=0)
+        tx.calls.equals(call.session, call.capability, call.request_fingerprint, ended_after=0)
         tx.calls.add(call, "{}")
         tx.calls.add_receipt(ref, "accepted", reason=None, at=1)
         tx.audit.append(a_record())

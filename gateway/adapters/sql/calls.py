@@ -55,7 +55,7 @@ _FIND_BY_KEY: Final = Statement(
     "entry",
     "call_id",
 )
-_FIND_EQUAL: Final = Statement(
+_EQUALS: Final = Statement(
     select(CALLS)
     .where(
         one_of(_C.entry, [Entry.AGENT_TOOL]),
@@ -66,8 +66,7 @@ _FIND_EQUAL: Final = Statement(
         | (one_of(_C.state, [CallState.UNKNOWN]) & (_C.taken == 0))
         | ((_C.ended_at >= value(_C.ended_at, "ended_after")) & (_C.taken == 0)),
     )
-    .order_by(_C.number.desc())
-    .limit(1),
+    .order_by(_C.number.desc()),
     "session",
     "request_fingerprint",
     "capability",
@@ -198,8 +197,8 @@ class SqlCalls:
     def find_by_key(self, agent: str, user: str, entry: Entry, call_id: str) -> Call | None:
         return self._one(_FIND_BY_KEY, (agent, user, entry.value, call_id))
 
-    def find_equal(self, session: str, capability: str, request_fingerprint: str, *, ended_after: int) -> Call | None:
-        return self._one(_FIND_EQUAL, (session, request_fingerprint, capability, ended_after))
+    def equals(self, session: str, capability: str, request_fingerprint: str, *, ended_after: int) -> Sequence[Call]:
+        return self._many(_EQUALS, (session, request_fingerprint, capability, ended_after))
 
     def input_of(self, ref: str) -> str | None:
         row = self._connection.fetch_one(_INPUT, (ref,))
