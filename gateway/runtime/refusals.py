@@ -1,6 +1,6 @@
 """Audits refusals at the doors: the first twenty per peer, reason and minute singly, then one with a count."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gateway.domain.audit import AuditEvent
@@ -46,8 +46,8 @@ class Refusals:
             key = ("others", code, door)
         tally = self._tallies.setdefault(key, _Tally(minute))
         if tally.minute != minute:
-            await self._count(key, tally)
-            tally.minute, tally.count = minute, 0
+            over, tally.minute, tally.count = replace(tally), minute, 0
+            await self._count(key, over)
         tally.count += 1
         if tally.count > SINGLY:
             return
