@@ -6,6 +6,7 @@ that is permitted and ready are one transaction.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
@@ -24,6 +25,8 @@ from gateway.runtime.world import LivePage, World
 from policy.patterns import PatternSet
 from policy.vocabulary import Effect as CallEffect
 from policy.vocabulary import Risk, Verdict
+
+_NONCE_HORIZON: Final = "nonce_horizon"
 
 
 def request_fingerprint(capability: str, arguments: str, page: str | None) -> str:
@@ -71,6 +74,8 @@ def admit(
     earlier = _earlier(tx, plan, now, is_attended)
     is_own = earlier is not None and may_see(request.session, earlier)
     if request.nonce is not None:
+        if request.nonce_until < _horizon(tx):
+            return _refuse(tx, plan, now, GatewayError(ErrorCode.CALL_TOO_OLD, "the timestamp is too old"))
         ref = earlier.ref if earlier is not None and is_own else plan.ref
         seen = tx.nonces.add(request.session.id, request.nonce, ref=ref, until=request.nonce_until)
         if seen is not None:
@@ -85,6 +90,17 @@ def admit(
     if refusal is not None:
         return _refuse(tx, plan, now, refusal)
     return _accept(tx, world, plan, now)
+
+
+def forget_nonces(tx: Tx, now: int) -> None:
+    """Forget the nonces whose window is over, and remember up to when."""
+    if tx.nonces.purge(now) and now > _horizon(tx):
+        tx.installation.put(_NONCE_HORIZON, str(now).encode())
+
+
+def _horizon(tx: Tx) -> int:
+    # INVARIANT: a nonce that may be forgotten is refused by its stamp, also when the clock is set back (design §6).
+    return int(tx.installation.get(_NONCE_HORIZON) or 0)
 
 
 def may_see(session: AgentSession, call: Call) -> bool:

@@ -7,6 +7,7 @@ import structlog
 
 from gateway.domain.calls import Call, CallState
 from gateway.domain.errors import ErrorCode
+from gateway.runtime.admission import forget_nonces
 from gateway.runtime.dispatch import expire_if_due
 from gateway.runtime.effects import After, CancelWork, SessionEnded
 from gateway.runtime.pages import Pages
@@ -107,7 +108,7 @@ class Sweeper:
     async def _purge(self, now: int) -> None:
         def work(tx: Tx) -> After:
             tx.tickets.purge(now)
-            tx.nonces.purge(now)
+            forget_nonces(tx, now)
             tx.calls.erase_results(now)
             return After(None)
 
