@@ -195,7 +195,15 @@ def wire(
         pages=pages,
         contexts=contexts,
         activity=Activity(spine=spine, live=live, clock=clock, calls=calls, pages=pages, sessions=sessions),
-        surface=Surface(spine=spine, live=live, clock=clock, calls=calls, inventories=inventories, contexts=contexts),
+        surface=Surface(
+            spine=spine,
+            live=live,
+            clock=clock,
+            calls=calls,
+            sessions=sessions,
+            inventories=inventories,
+            contexts=contexts,
+        ),
         admin=Admin(spine=spine, live=live, clock=clock, ids=ids, identity=identity),
         reconfiguration=Reconfiguration(spine=spine, live=live, clock=clock, pages=pages, builtins=enabled),
     )

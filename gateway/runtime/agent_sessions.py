@@ -45,6 +45,9 @@ class AgentSessions:
 
     def watch(self, session: str, on_end: Callable[[], None]) -> Callable[[], None]:
         """Call `on_end` once when the session is revoked or expires; returns the way out."""
+        if session in self._ended:
+            # It ended between the door and here.
+            asyncio.get_running_loop().call_soon(on_end)
         watchers = self._watchers.setdefault(session, [])
         watchers.append(on_end)
 

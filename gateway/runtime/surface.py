@@ -13,6 +13,7 @@ from gateway.domain.calls import Call
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Listed
 from gateway.runtime import audit
+from gateway.runtime.agent_sessions import AgentSessions
 from gateway.runtime.answers import answer_of, pending_of
 from gateway.runtime.attendance import Waiter
 from gateway.runtime.calls import Calls, is_finished
@@ -127,12 +128,21 @@ class Surface:
     """Use cases behind the envelope. Answers are `result` objects; refusals are GatewayErrors."""
 
     def __init__(
-        self, *, spine: Spine, live: Live, clock: Clock, calls: Calls, inventories: Inventories, contexts: Contexts
+        self,
+        *,
+        spine: Spine,
+        live: Live,
+        clock: Clock,
+        calls: Calls,
+        sessions: AgentSessions,
+        inventories: Inventories,
+        contexts: Contexts,
     ) -> None:
         self._spine = spine
         self._live = live
         self._clock = clock
         self._calls = calls
+        self._sessions = sessions
         self._inventories = inventories
         self._contexts = contexts
 
@@ -243,7 +253,7 @@ class Surface:
             )
         )
         waiters.append(waiter)
-        outcome = await self._calls.wait(outcome, waiter, sent.wait_seconds)
+        outcome = await self._waited(session, outcome, waiter, sent.wait_seconds)
         if not is_finished(outcome.call):
             await self._calls.hand_out(outcome.call.ref)
         return _told(outcome)
@@ -254,7 +264,15 @@ class Surface:
         outcome, waiter = await self._calls.status(session, _name(given))
         waiters.append(waiter)
         wait = min(_integer(given.get("wait", 0), "wait", 0, 25), sent.wait_seconds)
-        return _told(await self._calls.wait(outcome, waiter, wait))
+        return _told(await self._waited(session, outcome, waiter, wait))
+
+    async def _waited(self, session: AgentSession, outcome: Outcome, waiter: Waiter, seconds: float) -> Outcome:
+        # What comes after the session ended is not its own any more.
+        leave = self._sessions.watch(session.id, waiter.wake)
+        try:
+            return await self._calls.wait(outcome, waiter, seconds)
+        finally:
+            leave()
 
 
 def _told(outcome: Outcome) -> Handled:
