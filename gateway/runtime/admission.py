@@ -227,7 +227,7 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
     if approval is not None:
         tx.approvals.add(replace(approval, payload="") if plan.keep_in_memory else approval)
         tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_OPENED, approval, row, now))
-        effects = (Ask(approval=approval),)
+        effects = (Ask(approval=approval, is_secret=plan.keep_in_memory),)
     if plan.baseline is not None:
         tx.baselines.put(plan.request.session.id, plan.baseline)
     return After(Admitted(call=row), effects)

@@ -61,8 +61,6 @@ class Approvals:
             payload = payload_of(
                 world, resolved, call, page, approval=name, nonce=nonce, arguments=arguments, changed=changed
             )
-            if call.input_in_memory:
-                self._vault.put(name, payload)
             return Approval(
                 id=name,
                 call=call.ref,

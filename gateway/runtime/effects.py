@@ -26,9 +26,10 @@ class Execute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """Show an open approval on its document."""
+    """Show an open approval on its document; `is_secret` says that its payload was not stored."""
 
     approval: Approval
+    is_secret: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

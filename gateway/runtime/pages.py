@@ -412,6 +412,8 @@ class Pages:
 
     def _ask(self, effect: Ask) -> None:
         approval = effect.approval
+        if effect.is_secret:
+            self._vault.put(approval.id, approval.payload)
         payload = self._approvals.payload(approval)
         if payload is None:
             return
