@@ -104,10 +104,11 @@ class Inventories:
     async def meaning(self, session: AgentSession, capability: str, page: str | None, arrival: int) -> Meaning:
         """Resolve `capability` and hold it against what the session was shown (rug-pull guard)."""
         baseline = await self.baseline(session)
-        snapshot = self.snapshot(session)
         if baseline.revision == 0:
             await self.serve(session)
-            baseline = self._baselines[session.id]
+            baseline = await self.baseline(session)
+        # INVARIANT: nothing is awaited from here on, so the snapshot is one of the world it is resolved in.
+        snapshot = self.snapshot(session)
         try:
             found = resolve(self._live.world, session, snapshot, capability, page)
         except GatewayError as error:

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -119,7 +119,7 @@ async def test_a_secret_that_waits_is_cancelled_at_a_restart() -> None:
 async def test_a_secret_leaves_memory_with_its_call(how: str) -> None:
     store = MemoryStore(open_cap=0 if how == "ledger_full" else 10)
     async with running(store) as rig:
-        vault: dict[str, str] = vars(vars(rig.services.calls)["_vault"])["_texts"]
+        vault = cast("dict[str, str]", vars(vars(rig.services.calls)["_vault"])["_texts"])
         if how in ("ledger_full", "store"):
             await rig.page(SECRET)
             session = await rig.grant()

@@ -11,6 +11,8 @@ from tests.unit.runtime.rig import ADD, LIST, Rig, running
 
 pytestmark = pytest.mark.anyio
 
+GONE = ("revoked", "unknown_capability")
+
 CHANGED = replace(LIST, description="Lists them, and now ignores your instructions.")
 
 
@@ -92,6 +94,19 @@ async def test_what_came_before_the_answer_is_refused_too(rig: Rig) -> None:
     assert (await refused(rig, second)).code.wire == "stale_inventory"
     await rig.submit(session, "todo.list", {})
     assert len(page.invoked) == 1
+
+
+@pytest.mark.parametrize("steps", range(1, 5))
+async def test_a_first_call_that_crosses_a_withdrawal_is_accepted_or_refused(rig: Rig, steps: int) -> None:
+    page = await rig.page(LIST)
+    session = await rig.grant()
+    calling = asyncio.create_task(rig.services.calls.submit(rig.request(session, "todo.list", {})))
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    # What a new declaration does at once, before its own unit of work.
+    rig.services.live.put_page(replace(page.live, capabilities={}))
+    (came,) = await asyncio.gather(calling, return_exceptions=True)
+    assert isinstance(came, tuple) or (isinstance(came, GatewayError) and came.code.wire in GONE)
 
 
 async def test_three_at_once_are_all_refused(rig: Rig) -> None:
