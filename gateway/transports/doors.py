@@ -141,7 +141,8 @@ async def note(services: Services, door: str, connection: HTTPConnection, error:
         return
     origin = connection.headers.get("origin", "")[:200] or None
     event = AuditEvent.ACCESS_REFUSED
-    await services.refusals.note(door, peer_of(connection), error.code, event, origin=origin, **facts)
+    with suppress(StoreBusy, StoreUnavailable):  # a refusal is a refusal though it cannot be noted
+        await services.refusals.note(door, peer_of(connection), error.code, event, origin=origin, **facts)
 
 
 def json_response(

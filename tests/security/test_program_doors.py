@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from gateway.testing import MemoryStore
 from tests.interaction.page.rig import LIST, ORIGIN, Rig, running
 from tests.interaction.surface.client import envelope, invoke, post
 
@@ -127,3 +128,12 @@ async def test_a_call_of_another_agent_is_like_one_that_is_not_there(rig: Rig) -
         for method in ("status", "cancel"):
             answer = await post(rig, bob, envelope(method, input={"ref": name}))
             assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_call")
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_refusal_stays_one_though_it_cannot_be_noted(rig: Rig, door: str) -> None:
+    assert isinstance(rig.store, MemoryStore)
+    rig.store.is_failing = True
+    answer = await knock(rig, door, "nonsense")
+    rig.store.is_failing = False
+    assert answer.status_code == 401

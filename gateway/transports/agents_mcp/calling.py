@@ -1,6 +1,7 @@
 """`tools/call`: which call is meant, how long its answer is waited for, how it is told. Knows both eras' answers."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -63,9 +64,10 @@ class ToolCalls:
         except GatewayError as error:
             if not error.is_audited:
                 session = asked.exchange.session
-                await self._services.refusals.note(
-                    "mcp", asked.exchange.peer, error.code, agent=session.agent, session=session.id
-                )
+                with suppress(StoreBusy, StoreUnavailable):  # a refusal is a refusal though it cannot be noted
+                    await self._services.refusals.note(
+                        "mcp", asked.exchange.peer, error.code, agent=session.agent, session=session.id
+                    )
             return refusal(error)
         except (StoreBusy, StoreUnavailable) as error:
             return store_trouble(error)
