@@ -3,7 +3,6 @@
 Functions of one unit of work: they read and write `tx` and return what must follow the commit.
 """
 
-from dataclasses import replace
 from typing import Final
 
 from capabilities.contract import Descriptor, Readiness
@@ -112,7 +111,7 @@ def dispatch(
     text = arguments if arguments is not None else tx.calls.input_of(call.ref)
     if text is None:
         return end(tx, call, CallEvent.CANCEL, now, ErrorCode.CANCELLED, "its arguments are gone (restart)")
-    moved = replace(calls.step(call, CallEvent.DISPATCH, now=now), approve_by=None)
+    moved = calls.step(call, CallEvent.DISPATCH, now=now)
     _consume(tx, moved, now)
     if not is_new:
         tx.calls.save(moved, was=CallState.READY)
