@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
@@ -18,8 +18,8 @@ from rich.table import Table
 from tests.bench.client import Load, Measured
 from tests.bench.page import round_trips
 
-ROUNDS: Final = 5
-SECONDS: Final = 2.0
+ROUNDS: Final = 9
+SECONDS: Final = 1.0
 REPORT: Final = Path("build/bench.json")
 
 
@@ -30,9 +30,8 @@ class Row:
     name: str
     value: float
     unit: str
-    baseline: float | None
-    ratio: float | None
-    note: str = ""
+    baseline: float | None = None
+    ratio: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,44 +75,48 @@ def server(kind: str, tools: int) -> Generator[Target]:
             process.wait(timeout=20)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Pair:
     """The same load on both, in turn, so that a drifting machine drifts for both."""
 
     gateway: Target
     baseline: Target
 
-    def compare(self, pick: Callable[[Measured], float], **load: object) -> tuple[float, float, float, float]:
-        """Medians: gateway, baseline, and the CPU microseconds per answer of each."""
+    def compare(self, name: str, unit: str, pick: Callable[[Measured], float], **load: object) -> list[Row]:
+        """Medians of all rounds: the figure, and the server's CPU time per answer beside it."""
         for target in (self.gateway, self.baseline):
-            target.run(**{**load, "seconds": 0.5})
-        runs = [(self.gateway.run(**load), self.baseline.run(**load)) for _ in range(ROUNDS)]
-        ours, theirs = zip(*runs, strict=True)
-        return (
-            statistics.median(pick(measured) for measured, _ in ours),
-            statistics.median(pick(measured) for measured, _ in theirs),
-            statistics.median(cpu for _, cpu in ours),
-            statistics.median(cpu for _, cpu in theirs),
-        )
+            target.run(**load, seconds=SECONDS / 2)
+        ours, theirs = list[tuple[Measured, float]](), list[tuple[Measured, float]]()
+        for number in range(ROUNDS):
+            turns = [(self.gateway, ours), (self.baseline, theirs)]
+            for target, runs in turns if number % 2 == 0 else reversed(turns):
+                runs.append(target.run(**load, seconds=SECONDS))
+        return [
+            _row(name, unit, [pick(measured) for measured, _ in ours], [pick(measured) for measured, _ in theirs]),
+            _row(f"{name}.cpu", "µs", [cpu for _, cpu in ours], [cpu for _, cpu in theirs]),
+        ]
+
+
+def _row(name: str, unit: str, ours: list[float], theirs: list[float]) -> Row:
+    value, baseline = statistics.median(ours), statistics.median(theirs)
+    return Row(name=name, value=value, unit=unit, baseline=baseline, ratio=value / baseline)
 
 
 def calls() -> list[Row]:
     """`tools/call` of `runtime.echo` at 1, 16 and 64 connections."""
     rows: list[Row] = []
-    with ExitStack() as stack:
-        pair = Pair(*(stack.enter_context(server(kind, 1)) for kind in ("gateway", "baseline")))
+    with pair_of(tools=1) as pair:
         for connections in (1, 16, 64):
-            value, base, cpu, base_cpu = pair.compare(
+            rows += pair.compare(
+                f"mcp.tools_call.c{connections}",
+                "calls/s",
                 lambda measured: measured.per_second,
                 method="tools/call",
-                name="runtime_echo",
+                tool="runtime_echo",
                 arguments={"text": "the quick brown fox"},
                 expect="the quick brown fox",
                 connections=connections,
-                seconds=SECONDS,
             )
-            note = f"server CPU {cpu:.0f} µs a call, baseline {base_cpu:.0f} µs"
-            rows.append(_row(f"mcp.tools_call.c{connections}", value, "calls/s", base, note))
     return rows
 
 
@@ -121,46 +124,46 @@ def lists() -> list[Row]:
     """`tools/list` with 100 and 300 visible tools."""
     rows: list[Row] = []
     for count in (100, 300):
-        with ExitStack() as stack:
-            pair = Pair(*(stack.enter_context(server(kind, count)) for kind in ("gateway", "baseline")))
-            value, base, cpu, base_cpu = pair.compare(
+        with pair_of(tools=count) as pair:
+            rows += pair.compare(
+                f"mcp.tools_list.{count}",
+                "ms",
                 lambda measured: 1_000 / measured.per_second,
                 method="tools/list",
-                name=None,
+                tool=None,
                 arguments=None,
                 expect=f"runtime_echo{count - 1}",
                 connections=1,
-                seconds=1.0,
             )
-            note = f"server CPU {cpu:.0f} µs a list, baseline {base_cpu:.0f} µs"
-            rows.append(_row(f"mcp.tools_list.{count}", value, "ms", base, note))
     return rows
 
 
-def _row(name: str, value: float, unit: str, baseline: float, note: str) -> Row:
-    return Row(name=name, value=value, unit=unit, baseline=baseline, ratio=value / baseline, note=note)
+def page() -> list[Row]:
+    """Agent to page to agent."""
+    trip = round_trips(300)
+    return [
+        Row(name="page.roundtrip", value=trip.p50_ms, unit="ms"),
+        Row(name="page.roundtrip.p95", value=trip.p95_ms, unit="ms"),
+    ]
+
+
+@contextmanager
+def pair_of(*, tools: int) -> Generator[Pair]:
+    """Both servers, running."""
+    with server("gateway", tools) as gateway, server("baseline", tools) as baseline:
+        yield Pair(gateway, baseline)
 
 
 def main() -> None:
     """Measure, print, write."""
-    trip = round_trips(300)
-    rows = [
-        *calls(),
-        *lists(),
-        Row(
-            name="page.roundtrip",
-            value=trip.p50_ms,
-            unit="ms",
-            baseline=None,
-            ratio=None,
-            note=f"p95 {trip.p95_ms:.1f} ms over {trip.count} calls, agent to page to agent",
-        ),
-    ]
-    table = Table("row", "value", "unit", "baseline", "ratio", "beside it")
+    rows = [*calls(), *lists(), *page()]
+    table = Table("row", "unit", title="rows named .cpu: server time per answer; ratio: value over baseline")
+    for column in ("value", "baseline", "ratio"):
+        table.add_column(column, justify="right")
     for row in rows:
-        base, ratio = ("-", "-") if row.ratio is None else (f"{row.baseline:.2f}", f"{row.ratio:.2f}")
-        table.add_row(row.name, f"{row.value:.2f}", row.unit, base, ratio, row.note)
-    Console(width=140).print(table)
+        figures = (row.value, row.baseline, row.ratio)
+        table.add_row(row.name, row.unit, *("-" if figure is None else f"{figure:,.2f}" for figure in figures))
+    Console(width=100).print(table)
     REPORT.parent.mkdir(exist_ok=True)
     REPORT.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
 

@@ -23,7 +23,7 @@ class Load:
     port: int
     token: str
     method: str
-    name: str | None
+    tool: str | None
     arguments: dict[str, object] | None
     expect: str
     connections: int
@@ -49,8 +49,8 @@ def request_of(load: Load) -> bytes:
             "io.modelcontextprotocol/clientCapabilities": {},
         }
     }
-    if load.name is not None:
-        params |= {"name": load.name, "arguments": load.arguments or {}}
+    if load.tool is not None:
+        params |= {"name": load.tool, "arguments": load.arguments or {}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": load.method, "params": params}).encode()
     lines = [
         "POST /mcp HTTP/1.1",
@@ -60,7 +60,7 @@ def request_of(load: Load) -> bytes:
         "accept: application/json, text/event-stream",
         f"mcp-protocol-version: {MODERN}",
         f"mcp-method: {load.method}",
-        *([f"mcp-name: {load.name}"] if load.name is not None else []),
+        *([f"mcp-name: {load.tool}"] if load.tool is not None else []),
         f"content-length: {len(body)}",
     ]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
