@@ -108,6 +108,8 @@ async def clear_denied(story: Story) -> None:
     answer = await call
     story.says("gateway", f"answers {answer['code']}: {answer['message']}")
     expect(answer["is_error"] and answer["code"] == "denied" and len(await story.rows()) == 4, "the no did not count")
+    # The page closes its dialog on its own time; only a new one would be a second question.
+    await story.person.waits_until_gone("alertdialog")
     again = await story.calls("todo_clear_completed")
     story.says("gateway", f"answers without a new prompt: {again['code']}")
     expect(again["code"] == "denied" and await story.person.sees("alertdialog") is None, "it asked again")
