@@ -60,7 +60,7 @@ def conformance_lines(totals: Path) -> Iterator[str]:
 
 def size_lines(bundles: Path) -> Iterator[str]:
     """Each built script as it is and as it travels."""
-    scripts = sorted(bundles.rglob("*.js"))
+    scripts = sorted(path for path in bundles.rglob("*") if path.suffix in (".js", ".mjs"))
     if not scripts:
         yield "not built"
     for script in scripts:

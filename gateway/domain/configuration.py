@@ -1,7 +1,7 @@
 """What `ostiary.yaml` says, whole and judged: the only source of sites, agents, rules and server settings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gateway.domain.sites import AgentProfile, Site
@@ -22,6 +22,11 @@ class Configuration:
     sites: Mapping[str, Site] = field(default_factory=dict[str, Site])
     agents: Mapping[str, AgentProfile] = field(default_factory=dict[str, AgentProfile])
     rules: tuple[Rule, ...] = ()
+
+    def limits_of(self, site: str | None) -> Limits:
+        """The limits on `site`: the general ones, with what the site lowers."""
+        found = self.sites.get(site) if site is not None else None
+        return replace(self.limits, **found.limits) if found is not None and found.limits else self.limits
 
     def agent_label(self, agent: str) -> str:
         """What the person sees for `agent`; for the client inside a page that is the site's label."""

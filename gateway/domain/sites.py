@@ -1,6 +1,7 @@
 """A web application that embeds the surface host, its keys, and the tickets they mint."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from policy.model import Floor
 
@@ -10,6 +11,7 @@ class Site:
     """One entry of `sites:` in the configuration file.
 
     `users` are patterns (`*` at the end only); `("*",)` is the file's `any`.
+    `limits` holds what this site lowers of the general limits, by field of `Limits`.
     """
 
     name: str
@@ -21,6 +23,7 @@ class Site:
     record_limit: int = 20
     in_page_scope: tuple[str, ...] | None = None
     allow_automated_approval: bool = False
+    limits: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -181,7 +181,8 @@ def _cannot_ask(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | No
         )
     if tx.denials.find(who.agent, who.user, plan.fingerprint, now) is not None:
         return GatewayError(ErrorCode.DENIED, "the person refused this very request a short while ago")
-    if len(tx.approvals.open_on_page(plan.asker.id)) >= world.configuration.limits.open_approvals_per_page:
+    most = world.configuration.limits_of(plan.asker.session.site).open_approvals_per_page
+    if len(tx.approvals.open_on_page(plan.asker.id)) >= most:
         return GatewayError(ErrorCode.BUSY, "too many questions are open on that page")
     return None
 

@@ -73,7 +73,7 @@ class Approvals:
                 decision=call.decision,
                 state=ApprovalState.OPEN,
                 opened_at=now,
-                expires_at=now + world.configuration.limits.approval_ms,
+                expires_at=now + world.configuration.limits_of(page.session.site).approval_ms,
             )
 
         return open_approval
@@ -262,7 +262,7 @@ def payload_of(
             "epoch": page.session.epoch,
             "decision": _binding(resolved.entry.decision),
             "approver": {"user": call.user},
-            "expires_in": world.configuration.limits.approval_ms,
+            "expires_in": world.configuration.limits_of(page.session.site).approval_ms,
         }
     ).decode()
 

@@ -100,7 +100,7 @@ class Identity:
             GatewayError: `bad_request`, `origin_refused` or `forbidden`; audited.
         """
         site = self._live.world.configuration.sites[key.site]
-        now, life = self._clock.now(), self._live.world.configuration.limits.ticket_ms
+        now, life = self._clock.now(), self._live.world.configuration.limits_of(key.site).ticket_ms
         try:
             life = _life(request.ttl_ms, life)
             _judge(site, request)

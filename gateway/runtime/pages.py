@@ -159,13 +159,12 @@ class Pages:
 
     def _join(self, tx: Tx, hello: Hello, now: int) -> After:
         ticket = self._use_ticket(tx, hello.ticket, hello.site, hello.origin, now)
-        limits = self._live.world.configuration.limits
+        limits = self._live.world.configuration.limits_of(ticket.site)
         secret = self._ids.secret()
         earlier = self._resumed(tx, hello, ticket)
         standing = now + limits.standing_ms
         if earlier is None:
-            if len(self._live.world.pages_of(ticket.user)) >= limits.pages_per_user:
-                raise GatewayError(ErrorCode.BUSY, f"`{ticket.user}` has {limits.pages_per_user} pages open already")
+            self._judge_count(ticket.user, ticket.site)
             session = PageSession(
                 id=self._ids.name("page"),
                 site=ticket.site,
@@ -202,6 +201,17 @@ class Pages:
                 open=frozenset(call.ref for call in tx.calls.open_on_page(session.id)),
             )
         )
+
+    def _judge_count(self, user: str, site: str) -> None:
+        """Refuse one page too many: of this user, or of this user on this site."""
+        world = self._live.world
+        general, own = world.configuration.limits, world.configuration.limits_of(site)
+        for pages, most in (
+            (world.pages_of(user), general.pages_per_user),
+            (world.pages_of(user, site), own.pages_per_user),
+        ):
+            if len(pages) >= most:
+                raise GatewayError(ErrorCode.BUSY, f"`{user}` has {most} pages open already")
 
     def _use_ticket(self, tx: Tx, ticket: str, site: str, origin: str, now: int) -> Ticket:
         found = tx.tickets.find(secret_hash(ticket))
@@ -263,7 +273,7 @@ class Pages:
                 raise GatewayError(ErrorCode.UNAUTHENTICATED, "the ticket names another user")
             session = tx.pages.find(page.id)
             assert session is not None
-            standing = now + self._live.world.configuration.limits.standing_ms
+            standing = now + self._live.world.configuration.limits_of(page.session.site).standing_ms
             renewed = replace(session, capabilities=used.capabilities, standing_until=standing, seen_at=now)
             tx.pages.save(renewed)
             return After(renewed)

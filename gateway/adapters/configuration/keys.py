@@ -9,9 +9,23 @@ SERVER: Final = "server"
 LIMITS: Final = "limits"
 SITE: Final = "sites.<name>"
 EXPOSED: Final = "sites.<name>.expose[]"
+SITE_LIMITS: Final = "sites.<name>.limits"
 IN_PAGE_AGENT: Final = "sites.<name>.in_page_agent"
 AGENT: Final = "agents.<name>"
 RULE: Final = "rules[]"
+
+LOWERED: Final = (
+    "pages_per_user",
+    "capabilities_per_page",
+    "capabilities_bytes",
+    "declaration_bytes",
+    "page_result_bytes",
+    "open_approvals_per_page",
+    "approval_ms",
+    "ticket_ms",
+    "standing_ms",
+)
+"""Limits a site may lower for its own pages."""
 
 BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {
@@ -63,7 +77,9 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "record_limit",
             "in_page_agent",
             "allow_automated_approval",
+            "limits",
         ),
+        SITE_LIMITS: LOWERED,
         EXPOSED: ("id", "effect", "risk", "confirm"),
         IN_PAGE_AGENT: ("scope",),
         AGENT: ("label",),

@@ -89,12 +89,12 @@ def agents_of(top: Fields) -> dict[str, AgentProfile]:
     }
 
 
-def sites_of(top: Fields) -> dict[str, Site]:
-    """`sites:`, the web applications that embed the surface host."""
-    return {name: _site(name, section) for name, section in top.named("sites", keys.SITE, values.name)}
+def sites_of(top: Fields, limits: Limits) -> dict[str, Site]:
+    """`sites:`, the web applications that embed the surface host; none gets more than `limits`."""
+    return {name: _site(name, section, limits) for name, section in top.named("sites", keys.SITE, values.name)}
 
 
-def _site(name: str, section: Fields) -> Site:
+def _site(name: str, section: Fields, limits: Limits) -> Site:
     in_page = section.within("in_page_agent", keys.IN_PAGE_AGENT)
     return Site(
         name=name,
@@ -106,7 +106,16 @@ def _site(name: str, section: Fields) -> Site:
         record_limit=section.number("record_limit", 20, 1, 200),
         in_page_scope=None if in_page is None else in_page.texts("scope", values.pattern, required=True),
         allow_automated_approval=section.flag("allow_automated_approval", False),
+        limits=_lowered(section, limits),
     )
+
+
+def _lowered(site: Fields, general: Limits) -> dict[str, int]:
+    section = site.within("limits", keys.SITE_LIMITS)
+    if section is None:
+        return {}
+    lowest = {name: keys.BOUNDS[name][0] for name in keys.LOWERED if section.has(name)}
+    return {name: section.number(name, low, low, getattr(general, name)) for name, low in lowest.items()}
 
 
 def _users(section: Fields) -> tuple[str, ...]:

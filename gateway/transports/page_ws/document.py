@@ -9,6 +9,7 @@ from gateway.protocol import page_frames as frames
 from gateway.runtime.pages import CLOSE_TICKET, Joined
 from gateway.runtime.services import Services
 from gateway.runtime.world import LivePage
+from gateway.settings import Limits
 from gateway.transports.page_ws.in_page import InPageClient
 from gateway.transports.page_ws.incoming import DOOR, Taken, UnsafeResult
 from gateway.transports.page_ws.outgoing import Outgoing
@@ -28,7 +29,8 @@ class Document:
         self._page = joined.page.id
         self._epoch = joined.page.session.epoch
         self._user = joined.page.session.user
-        self._snapshots = Snapshots(services.live.world.configuration.limits)
+        self._site = joined.page.session.site
+        self._snapshots = Snapshots(self._limits)
         self._in_page = InPageClient(services, outgoing)
         self._progress: dict[str, float] = {}
         self._pinged = self._ponged = 0
@@ -47,6 +49,10 @@ class Document:
             frames.Action: self._act,
             frames.Pong: self._pong,
         }
+
+    @property
+    def _limits(self) -> Limits:
+        return self._services.live.world.configuration.limits_of(self._site)
 
     @property
     def _live(self) -> LivePage | None:
@@ -72,7 +78,7 @@ class Document:
 
     async def ping(self) -> None:
         """Ask now and then whether the page still runs, and give its socket up when it does not."""
-        clock, limits = self._services.clock, self._services.live.world.configuration.limits
+        clock, limits = self._services.clock, self._limits
         while self._outgoing.is_open:
             await clock.sleep_until(clock.now() + limits.page_ping_ms)
             if self._pinged - self._ponged >= MISSED_PONGS:
@@ -101,7 +107,7 @@ class Document:
         whole = self._snapshots.take(frame)
         if whole is None:
             return
-        judged = await judge(whole, self._services.live.world.configuration.limits)
+        judged = await judge(whole, self._limits)
         for rejection in judged.rejected:
             await self._services.refusals.note(
                 DOOR,
@@ -133,7 +139,7 @@ class Document:
 
     async def _answered(self, frame: frames.Succeeded | frames.Failed | UnsafeResult) -> None:
         self._progress.pop(frame.ref, None)
-        answer = answer_of(frame, self._services.live.world.configuration.limits.page_result_bytes)
+        answer = answer_of(frame, self._limits.page_result_bytes)
         if isinstance(frame, UnsafeResult) or frame.epoch == self._epoch:
             known = await self._services.execution.answered_by_page(self._page, self._epoch, frame.ref, answer)
         else:

@@ -61,8 +61,9 @@ async def _mint(services: Services, request: Request) -> tuple[str, int]:
     judge_origin(configuration.server, request.headers)
     key = await services.identity.site_key(bearer_of(request.headers))
     wanted = _read(await read_json(request, max_bytes=BODY_BYTES, max_depth=BODY_DEPTH))
-    if wanted.ttl is not None and wanted.ttl * 1_000 > configuration.limits.ticket_ms:
-        limit = configuration.limits.ticket_ms // 1_000
+    longest = configuration.limits_of(key.site).ticket_ms
+    if wanted.ttl is not None and wanted.ttl * 1_000 > longest:
+        limit = longest // 1_000
         raise GatewayError(ErrorCode.BAD_REQUEST, f"`ttl` is at most {limit} seconds")
     asked = TicketRequest(
         user=wanted.user,

@@ -30,6 +30,7 @@ sites:
       - todo.overview
       - {id: todo.add, confirm: always, effect: write, risk: user_confirmation}
     record_limit: 50
+    limits: {approval_ms: 60000}
     in_page_agent: {scope: [todo.*]}
     allow_automated_approval: true
 agents:
@@ -95,6 +96,7 @@ def test_a_whole_file_becomes_the_configuration() -> None:
                     ),
                 ),
                 record_limit=50,
+                limits={"approval_ms": 60000},
                 in_page_scope=("todo.*",),
                 allow_automated_approval=True,
             )
@@ -206,6 +208,9 @@ def test_what_only_looks_like_something_else_stays_the_text_it_is(text: str) -> 
         (site("expose: [{effect: read}]"), "7:14", "`sites.demo.expose[0]` lacks `id`"),
         (site("expose: [{id: a.b, effect: wirte}]"), "7:32", "`sites.demo.expose[0].effect: wirte` is not one of"),
         (site("expose: [{id: a.b, confrim: always}]"), "7:24", "unknown key `sites.demo.expose[0].confrim`; did you mean"),
+        (f"version: 1\nsites:\n  a: {{{SITE},\n    limits: {{approval_ms: 120001}}}}\n", "4:27", "`sites.a.limits.approval_ms: 120001` is not between 500 and 120000"),
+        (f"version: 1\nlimits: {{approval_ms: 9000}}\nsites:\n  a: {{{SITE},\n    limits: {{approval_ms: 9001}}}}\n", "5:27", "`sites.a.limits.approval_ms: 9001` is not between 500 and 9000"),
+        (f"version: 1\nsites:\n  a: {{{SITE},\n    limits: {{ledger_rows: 5}}}}\n", "4:14", "`ledger_rows` has no meaning in `sites.a.limits`; it belongs in `limits`"),
         (f"version: 1\nsites: {{a: {{{SITE}, record_limit: 0}}}}\n", "2:102", "`sites.a.record_limit: 0` is not between 1 and 200"),
         (f"version: 1\nsites: {{a: {{{SITE}, allow_automated_approval: yes}}}}\n", "2:114", "`sites.a.allow_automated_approval` is the text `yes`"),
         (f"version: 1\nsites: {{a: {{{SITE}, in_page_agent: {{}}}}}}\n", "2:88", "`sites.a.in_page_agent` lacks `scope`"),
