@@ -37,6 +37,10 @@ HOST: Final = "127.0.0.1"
 ORIGIN: Final = "https://app.example.test"
 OTHER_ORIGIN: Final = "https://other.example.test"
 PATIENCE: Final = 5.0
+PATTERNS: Final = tuple(
+    f"{noun}.*" for noun in ("todo", "mail", "orders", "notes", "cart", "counter", "ledger", "ok", "bad")
+)
+"""What the sites expose, their keys cover and sessions reach, unless a test says otherwise."""
 
 ADD: Final = {
     "id": "todo.add",
@@ -68,7 +72,7 @@ CLEAR: Final = {
 
 def configuration(port: int, **changes: Any) -> Configuration:
     """Two sites, two agents; `changes` replaces fields of `Limits` or the `server`."""
-    exposed = tuple(Floor(pattern=p) for p in ("todo.*", "mail.*", "orders.*", "notes.*", "cart.*", "counter.*"))
+    exposed = tuple(Floor(pattern=p) for p in PATTERNS)
     site = Site(
         name="todo",
         address=f"{ORIGIN}/",
@@ -176,8 +180,7 @@ class Rig:
             await page.socket.close()
 
     async def key(self, site: str = "todo") -> str:
-        patterns = ["todo.*", "mail.*", "orders.*", "notes.*", "cart.*", "counter.*"]
-        return (await self.services.admin.add_key(site, capabilities=patterns, by="test")).secret
+        return (await self.services.admin.add_key(site, capabilities=list(PATTERNS), by="test")).secret
 
     async def ticket(self, user: str = "ann", site: str = "todo", origin: str | None = None) -> str:
         key = await self.services.identity.site_key(await self.key(site))
@@ -187,7 +190,7 @@ class Rig:
     async def grant(self, agent: str = "alice", user: str = "ann", **changes: Any) -> tuple[AgentSession, str]:
         given: dict[str, Any] = {
             "sites": ["todo"],
-            "scope": ["todo.*", "mail.*", "orders.*", "notes.*", "cart.*", "counter.*", "context.read"],
+            "scope": [*PATTERNS, "context.read"],
             **changes,
         }
         grant = await self.services.admin.add_session(agent, user=user, by="test", **given)
