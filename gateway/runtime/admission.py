@@ -16,7 +16,15 @@ from gateway.domain.canonical import canonical, sha256_hex
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Baseline
 from gateway.runtime import audit
-from gateway.runtime.dispatch import FOREGROUND_MS, binding_text, dispatch, ended_grant, is_reachable, is_ready
+from gateway.runtime.dispatch import (
+    FOREGROUND_MS,
+    binding_text,
+    dispatch,
+    ended_grant,
+    is_reachable,
+    is_ready,
+    re_check,
+)
 from gateway.runtime.effects import After, Ask, AskChanged, Effect, TryDispatch
 from gateway.runtime.inventory import Resolved
 from gateway.runtime.ports import LedgerFull, Tx
@@ -48,6 +56,7 @@ class Plan:
     digest: str
     policy_revision: str
     inventory_revision: int
+    generation: int
     join_ms: int
     resolved: Resolved | None = None
     refusal: GatewayError | None = None
@@ -208,6 +217,11 @@ def _refuse(tx: Tx, plan: Plan, now: int, error: GatewayError) -> After:
 def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
     assert plan.resolved is not None
     row = _row(world, plan, plan.resolved, now)
+    if world.generation != plan.generation:
+        # The request waited for its transaction while something changed.
+        changed = re_check(tx, world, row, now)
+        if changed is not None:
+            return _refuse(tx, plan, now, changed)
     effects: tuple[Effect, ...] = ()
     approval: Approval | None = None
     if row.state is CallState.AWAITING_APPROVAL:

@@ -241,6 +241,7 @@ class Calls:
             digest=self._digester.digest(text),
             policy_revision=world.configuration.revision,
             inventory_revision=baseline.revision,
+            generation=world.generation,
             join_ms=world.configuration.limits.join_ms,
             resolved=resolved,
             refusal=refusal,
@@ -281,7 +282,7 @@ class Calls:
         return GatewayError(ErrorCode.RATE_LIMITED, f"too many calls; try again in {wait} ms", retry_after_ms=wait)
 
     async def _admit(self, plan: Plan, landed: list[Admission]) -> Admission:
-        world, now = self._live.world, self._clock.now()
+        now = self._clock.now()
         limited = self._limited(plan.request)
         if limited is not None:
             plan = replace(plan, refusal=limited, baseline=None)
@@ -289,7 +290,7 @@ class Calls:
             self._vault.put(plan.ref, plan.arguments)
 
         def work(tx: Tx) -> After:
-            after = admit(tx, world, plan, now, is_attended=self._is_attended_by_others(plan.ref))
+            after = admit(tx, self._live.world, plan, now, is_attended=self._is_attended_by_others(plan.ref))
             landed[:] = [after.value]
             return after
 
