@@ -1,10 +1,10 @@
-"""Page sessions and their live documents: joining, resuming, leaving, and what reaches them (design §2, §8).
+"""Page sessions and their live documents: arriving, leaving, and what reaches them (design §2, §8).
+
+The transaction in which a document joins is in `joining`.
 
 Knows frames only as plain values; sockets, limits and parsing are the transport's.
 """
 
-import hashlib
-import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
@@ -15,17 +15,16 @@ from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState, step
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.pages import PageSession
-from gateway.domain.sites import Ticket
 from gateway.runtime import audit
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.dispatch import dispatch, end, is_ready
 from gateway.runtime.effects import After, Ask, AskChanged, Effect, KeyEnded, TryDispatch
+from gateway.runtime.joining import Hello, Joining, join, use_ticket
 from gateway.runtime.ports import Clock, Ids, Tx
 from gateway.runtime.settlement import lose, not_delivered
 from gateway.runtime.spine import Spine
 from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live, LivePage
-from policy.model import name_matches
 
 CLOSE_TICKET: Final = 4401
 CLOSE_ORIGIN: Final = 4403
@@ -45,41 +44,12 @@ class PageConnection(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hello:
-    """The first frame of a document, as far as the runtime needs it. `origin` is the handshake's header."""
-
-    site: str
-    document: str
-    ticket: str
-    resume: str | None
-    seen: frozenset[str]
-    url: str
-    title: str
-    visible: bool
-    automated: bool
-    origin: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Joined:
     """The standing a document got; `resume` is told once. `open` are the calls it found on its page session."""
 
     page: LivePage
     resume: str
     open: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class _Joining:
-    session: PageSession
-    resume: str
-    is_new_document: bool
-    open: frozenset[str]
-
-
-def secret_hash(secret: str) -> bytes:
-    """What is stored of a secret of 256 random bits."""
-    return hashlib.sha256(secret.encode()).digest()
 
 
 class Pages:
@@ -117,7 +87,7 @@ class Pages:
         """
         now = self._clock.now()
         try:
-            joining: _Joining = await self._spine.run(lambda tx: self._join(tx, hello, now))
+            joining: Joining = await self._spine.run(lambda tx: join(tx, self._live.world, self._ids, hello, now))
         except GatewayError as error:
             await self._refused(hello, error, now)
             raise
@@ -157,88 +127,6 @@ class Pages:
 
         await self._spine.run(work)
 
-    def _join(self, tx: Tx, hello: Hello, now: int) -> After:
-        ticket = self._use_ticket(tx, hello.ticket, hello.site, hello.origin, now)
-        limits = self._live.world.configuration.limits_of(ticket.site)
-        secret = self._ids.secret()
-        earlier = self._resumed(tx, hello, ticket)
-        standing = now + limits.standing_ms
-        if earlier is None:
-            self._judge_count(ticket.user, ticket.site)
-            session = PageSession(
-                id=self._ids.name("page"),
-                site=ticket.site,
-                user=ticket.user,
-                origin=ticket.origin,
-                resume_hash=secret_hash(secret),
-                document=hello.document,
-                epoch=1,
-                capabilities=ticket.capabilities,
-                created_at=now,
-                seen_at=now,
-                standing_until=standing,
-            )
-            tx.pages.add(session)
-        else:
-            is_new = earlier.document != hello.document
-            session = replace(
-                earlier,
-                document=hello.document,
-                epoch=earlier.epoch + is_new,
-                resume_hash=secret_hash(secret),
-                capabilities=ticket.capabilities,
-                seen_at=now,
-                standing_until=standing,
-            )
-            tx.pages.save(session)
-        event = AuditEvent.PAGE_CONNECTED if earlier is None else AuditEvent.PAGE_REPLACED
-        tx.audit.append(audit.of_page(event, session, now))
-        return After(
-            _Joining(
-                session=session,
-                resume=f"{session.id}.{secret}",
-                is_new_document=earlier is None or earlier.document != hello.document,
-                open=frozenset(call.ref for call in tx.calls.open_on_page(session.id)),
-            )
-        )
-
-    def _judge_count(self, user: str, site: str) -> None:
-        """Refuse one page too many: of this user, or of this user on this site."""
-        world = self._live.world
-        general, own = world.configuration.limits, world.configuration.limits_of(site)
-        for pages, most in (
-            (world.pages_of(user), general.pages_per_user),
-            (world.pages_of(user, site), own.pages_per_user),
-        ):
-            if len(pages) >= most:
-                raise GatewayError(ErrorCode.BUSY, f"`{user}` has {most} pages open already")
-
-    def _use_ticket(self, tx: Tx, ticket: str, site: str, origin: str, now: int) -> Ticket:
-        found = tx.tickets.find(secret_hash(ticket))
-        if found is None or now >= found.expires_at:
-            raise GatewayError(ErrorCode.UNAUTHENTICATED, "the ticket is not valid; fetch a new one")
-        known = self._live.world.configuration.sites.get(found.site)
-        if known is None or found.site != site or found.origin != origin or origin not in known.origins:
-            raise GatewayError(ErrorCode.ORIGIN_REFUSED, "the ticket was made for another site or origin")
-        if not any(name_matches(pattern, found.user) for pattern in known.users):
-            raise GatewayError(ErrorCode.UNAUTHENTICATED, "the site may not speak for this user any more")
-        key = tx.keys.find(found.key)
-        if key is None or not key.is_live(now):
-            raise GatewayError(ErrorCode.UNAUTHENTICATED, "the key that made the ticket is not valid any more")
-        if not tx.tickets.use(found.hash, now):
-            raise GatewayError(ErrorCode.TICKET_USED, "the ticket was used before; fetch a new one")
-        return found
-
-    def _resumed(self, tx: Tx, hello: Hello, ticket: Ticket) -> PageSession | None:
-        page, _, secret = (hello.resume or "").partition(".")
-        session = tx.pages.find(page) if secret else None
-        if session is None or not hmac.compare_digest(session.resume_hash, secret_hash(secret)):
-            return None
-        # INVARIANT: the ticket authenticates; a resume secret gives nothing to another user, site or origin.
-        if (session.user, session.site, session.origin) != (ticket.user, ticket.site, ticket.origin):
-            return None
-        return None if session.ended_at is not None else session
-
     async def _refused(self, hello: Hello, error: GatewayError, now: int) -> None:
         record = audit.of_access(
             AuditEvent.PAGE_REFUSED, now, site=hello.site[:80], origin=hello.origin[:200], code=error.code.wire
@@ -268,7 +156,9 @@ class Pages:
         now = self._clock.now()
 
         def work(tx: Tx) -> After:
-            used = self._use_ticket(tx, ticket, page.session.site, page.session.origin, now)
+            used = use_ticket(
+                tx, self._live.world, ticket, site=page.session.site, origin=page.session.origin, now=now
+            )
             if used.user != page.session.user:
                 raise GatewayError(ErrorCode.UNAUTHENTICATED, "the ticket names another user")
             session = tx.pages.find(page.id)

@@ -1,7 +1,7 @@
 """One request for one capability, as every door hands it to the spine."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from gateway.domain.agent_sessions import AgentSession, Principal
@@ -71,4 +71,3 @@ class Outcome:
     call: Call
     result: Result | None = None
     replayed: bool = False
-    receipts: tuple[dict[str, Any], ...] = field(default=())

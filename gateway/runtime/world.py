@@ -80,10 +80,6 @@ class Live:
         """Forget a live page."""
         self._swap(replace(self.world, pages={k: v for k, v in self.world.pages.items() if k != page}))
 
-    def touch(self) -> None:
-        """Tell listeners that something outside this value changed an inventory (a session, a pin)."""
-        self._swap(self.world)
-
     def _swap(self, world: World) -> None:
         self.world = replace(world, generation=self.world.generation + 1)
         for listener in self._listeners:

@@ -20,8 +20,9 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.configuration import Configuration
 from gateway.domain.sites import AgentProfile, Site
 from gateway.runtime.admin.trail import TrailRecord
-from gateway.runtime.identity import TicketRequest
-from gateway.runtime.pages import Hello, Joined, secret_hash
+from gateway.runtime.identity import TicketRequest, hash_of
+from gateway.runtime.joining import Hello
+from gateway.runtime.pages import Joined
 from gateway.runtime.services import Services
 from gateway.runtime.settlement import Answer
 from gateway.settings import Limits, Server
@@ -278,7 +279,7 @@ class FakePage:
             page,
             approval=payload["approval"],
             nonce=payload["nonce"],
-            digest=secret_hash(text).hex(),
+            digest=hash_of(text).hex(),
             approve=approve,
             visible=True,
         )

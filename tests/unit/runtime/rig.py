@@ -20,7 +20,8 @@ from gateway.domain.configuration import Configuration
 from gateway.domain.sites import AgentProfile, Site
 from gateway.runtime.attendance import Waiter
 from gateway.runtime.identity import TicketRequest
-from gateway.runtime.pages import Hello, Joined
+from gateway.runtime.joining import Hello
+from gateway.runtime.pages import Joined
 from gateway.runtime.recovery import recover
 from gateway.runtime.requests import CallRequest, Outcome
 from gateway.runtime.services import Services
