@@ -57,7 +57,7 @@ class Ids(Protocol):
     """Fresh names and secrets."""
 
     def ref(self) -> str:
-        """`call_` and 26 random characters."""
+        """`call_` and 26 characters of [a-z2-7] nobody can guess; a later ref is a greater text where time counts."""
         ...
 
     def name(self, prefix: str) -> str:
