@@ -18,6 +18,7 @@ from gateway.adapters.logs import configure_logs
 from gateway.adapters.sql import open_sqlite
 from gateway.domain.audit import AuditEvent
 from gateway.domain.configuration import Configuration
+from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.activity import Activity
 from gateway.runtime.admin import Admin
@@ -58,6 +59,7 @@ class Gateway:
 
     def stop_streams(self) -> None:
         """End long-lived streams and sockets, so that a graceful exit does not wait for them."""
+        reach(Point.SHUTDOWN_BEGUN)
         self.mcp.close()
         self.services.pages.close_all("shutdown")
 
@@ -107,7 +109,9 @@ async def build(
             gateway.stop_streams()
             stopped = audit.of_admin(AuditEvent.GATEWAY_STOPPED, clock.now())
             await services.spine.drain()
+            reach(Point.SHUTDOWN_DRAINED)
             await store.run(lambda tx: tx.audit.append(stopped))
+            reach(Point.SHUTDOWN_WRITTEN)
 
 
 def _open(configuration: Configuration, data: Path) -> Store:

@@ -15,6 +15,7 @@ from gateway.domain.calls import Call, CallState
 from gateway.domain.canonical import canonical, sha256_hex
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Baseline
+from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.dispatch import (
     FOREGROUND_MS,
@@ -87,6 +88,7 @@ def admit(
             return _refuse(tx, plan, now, GatewayError(ErrorCode.CALL_TOO_OLD, "the timestamp is too old"))
         ref = earlier.ref if earlier is not None and is_own else plan.ref
         seen = tx.nonces.add(request.session.id, request.nonce, ref=ref, until=request.nonce_until)
+        reach(Point.NONCE_REMEMBERED)
         if seen is not None:
             error = GatewayError(ErrorCode.REPLAY_DETECTED, "this very transmission came before", ref=seen)
             return _refuse(tx, plan, now, error)
@@ -148,6 +150,7 @@ def _replay(tx: Tx, call: Call, now: int) -> After:
     if call.is_orphaned and call.state.is_undispatched:
         call, effects = rearm(tx, call, now)
     tx.audit.append(audit.of_call(AuditEvent.CALL_REPLAYED, call, now))
+    reach(Point.REPLAY_WRITTEN)
     return After(Admitted(call=call, replayed=True, result=tx.calls.result_of(call.ref)), effects)
 
 
@@ -156,6 +159,7 @@ def rearm(tx: Tx, call: Call, now: int) -> tuple[Call, tuple[Effect, ...]]:
     armed = replace(call, orphaned_at=None)
     tx.calls.save(armed, was=call.state)
     tx.audit.append(audit.of_call(AuditEvent.CALL_REARMED, armed, now))
+    reach(Point.ORPHAN_REARMED)
     if armed.state is not CallState.AWAITING_APPROVAL:
         # What it waits for may have come while nobody was there to run it for.
         return armed, (TryDispatch(ref=armed.ref),)
@@ -211,6 +215,7 @@ def _refuse(tx: Tx, plan: Plan, now: int, error: GatewayError) -> After:
     )
     if plan.baseline is not None and error.code is ErrorCode.STALE_INVENTORY:
         tx.baselines.put(request.session.id, plan.baseline)
+    reach(Point.REFUSAL_WRITTEN)
     return After(Refused(error=error))
 
 
@@ -238,9 +243,12 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
         tx.calls.add(row, stored)
     except LedgerFull:
         raise GatewayError(ErrorCode.LEDGER_FULL, "the ledger is full; nothing is evicted") from None
+    reach(Point.CALL_ADDED)
     tx.calls.add_receipt(row.ref, "accepted", reason=None, at=now)
+    reach(Point.RECEIPT_ADDED)
     if approval is not None:
         tx.approvals.add(replace(approval, payload="") if plan.keep_in_memory else approval)
+        reach(Point.QUESTION_OPENED)
         tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_OPENED, approval, row, now))
         effects = (Ask(approval=approval, is_secret=plan.keep_in_memory),)
     if plan.baseline is not None:

@@ -12,6 +12,7 @@ from gateway.domain.calls import Call, CallEvent, CallState
 from gateway.domain.canonical import canonical
 from gateway.domain.denials import DENIAL_MS, Denial
 from gateway.domain.errors import ErrorCode
+from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.admission import await_executor
 from gateway.runtime.dispatch import dispatch, end, expire_if_due, is_ready, re_check
@@ -104,6 +105,7 @@ class Approvals:
         Whatever does not count is refused, told to the page and audited.
         """
         world = self._live.world
+        reach(Point.DECISION_RECEIVED)
 
         def work(tx: Tx) -> After:
             now = self._clock.now()
@@ -138,6 +140,7 @@ class Approvals:
             return After(None, decide(tx, world, found, call, now))
 
         await self._spine.run(work)
+        reach(Point.DECISION_COMMITTED)
 
     def _approve(self, tx: Tx, world: World, approval: Approval, call: Call, now: int) -> tuple[Effect, ...]:
         changed = re_check(tx, world, call, now)
@@ -150,6 +153,7 @@ class Approvals:
         moved = await_executor(world, calls.step(call, event, now=now), now)
         tx.calls.save(moved, was=CallState.AWAITING_APPROVAL)
         tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_DECIDED, approved, moved, now))
+        reach(Point.APPROVAL_WRITTEN)
         told = _changed(approved, "approved")
         if moved.state is not CallState.READY:
             return (told, Told(call=moved))
@@ -170,6 +174,7 @@ class Approvals:
                 until=now + DENIAL_MS,
             )
         )
+        reach(Point.DENIAL_WRITTEN)
         ended = end(tx, call, CallEvent.DENY, now, ErrorCode.DENIED, "the person refused it")[1]
         return (_changed(denied, "denied"), *ended)
 

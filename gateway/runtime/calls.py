@@ -16,6 +16,7 @@ from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState, Entry
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.admission import Plan, admit, may_see, rearm, request_fingerprint
 from gateway.runtime.approvals import Approvals
@@ -182,6 +183,7 @@ class Calls:
             call = self._visible(tx, session, name)
             if call.state.is_undispatched:
                 ended, effects = end(tx, call, CallEvent.CANCEL, now, ErrorCode.CANCELLED, "cancelled by its caller")
+                reach(Point.CANCEL_WRITTEN)
                 return After(Outcome(call=ended), effects)
             if call.state is CallState.DISPATCHED and not call.cancel_requested:
                 asked = request_cancel(tx, call, now)
@@ -200,6 +202,7 @@ class Calls:
                 return After(call)
             handed = replace(call, handed_out=True)
             tx.calls.save(handed, was=call.state)
+            reach(Point.HANDED_OUT)
             return After(handed)
 
         return await self._spine.run(work)
@@ -209,6 +212,7 @@ class Calls:
         if not is_finished(call) or call.taken:
             return
         self._taken.add(call.ref)
+        reach(Point.TAKEN_NOTED)
         if not self._is_noting:
             self._is_noting = True
             self._spine.spawn(self._store_taken())
@@ -219,7 +223,12 @@ class Calls:
         self._is_noting = False
         refs = frozenset(self._taken)
         erase_at = self._clock.now() + self._live.world.configuration.limits.taken_result_ms
-        await self._spine.store.run(lambda tx: tx.calls.mark_taken(refs, erase_at=erase_at))
+
+        def work(tx: Tx) -> None:
+            tx.calls.mark_taken(refs, erase_at=erase_at)
+            reach(Point.TAKEN_WRITTEN)
+
+        await self._spine.store.run(work)
         self._taken -= refs
 
     # -- planning -----------------------------------------------------------------------------------------
@@ -294,11 +303,13 @@ class Calls:
             landed[:] = [after.value]
             return after
 
+        reach(Point.REQUEST_PLANNED)
         try:
             admission: Admission = await self._spine.run(work)
         except GatewayError as refusal:
             await self._spine.run(partial(self._audit_refusal, plan=plan, now=now, error=refusal))
             admission = Refused(error=refusal)
+        reach(Point.ADMISSION_COMMITTED)
         if isinstance(admission, Refused) or admission.replayed:
             self._vault.drop(plan.ref)
         if plan.baseline is not None and _counts_as_told(admission):
@@ -329,10 +340,12 @@ class Calls:
         if is_finished(effect.call) and not effect.call.state.is_undispatched:
             self._vault.drop(effect.call.ref)
         self.attendance.tell(News(call=effect.call, result=effect.result, progress=effect.progress))
+        reach(Point.WAITERS_WOKEN)
         for listener in self._listeners:
             listener(effect.call)
 
     def _last_waiter_left(self, ref: str) -> None:
+        reach(Point.HANG_UP_SEEN)
         self._spine.spawn(self._orphan(ref))
 
     async def _orphan(self, ref: str) -> None:
@@ -347,6 +360,7 @@ class Calls:
             orphaned = replace(call, orphaned_at=now)
             tx.calls.save(orphaned, was=call.state)
             tx.audit.append(audit.of_call(AuditEvent.CALL_ORPHANED, orphaned, now))
+            reach(Point.ORPHAN_MARKED)
             return After(None, self._approvals.greyed(tx, orphaned))
 
         await self._spine.run(work)

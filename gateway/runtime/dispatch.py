@@ -14,6 +14,7 @@ from gateway.domain.calls import Call, CallEvent, CallState
 from gateway.domain.canonical import canonical
 from gateway.domain.configuration import IN_PAGE, Configuration
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.effects import AskChanged, Effect, Execute, Told
 from gateway.runtime.inventory import question_of
@@ -112,10 +113,12 @@ def dispatch(
     if text is None:
         return end(tx, call, CallEvent.CANCEL, now, ErrorCode.CANCELLED, "its arguments are gone (restart)")
     moved = calls.step(call, CallEvent.DISPATCH, now=now)
+    reach(Point.DISPATCH_JUDGED)
     _consume(tx, moved, now)
     if not is_new:
         tx.calls.save(moved, was=CallState.READY)
     tx.audit.append(audit.of_call(AuditEvent.CALL_DISPATCHED, moved, now))
+    reach(Point.DISPATCH_WRITTEN)
     return moved, (Execute(call=moved, arguments=text),)
 
 
@@ -129,6 +132,7 @@ def _consume(tx: Tx, call: Call, now: int) -> None:
     consumed = approvals.step(approval, ApprovalEvent.CONSUME, now=now)
     tx.approvals.save(consumed, was=ApprovalState.APPROVED)
     tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_CONSUMED, consumed, call, now))
+    reach(Point.APPROVAL_CONSUMED)
 
 
 def expire_if_due(tx: Tx, call: Call, now: int) -> tuple[Call, tuple[Effect, ...]] | None:

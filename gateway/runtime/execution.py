@@ -12,6 +12,7 @@ from capabilities.contract import Descriptor, Handler, HandlerFailed
 from gateway.domain.calls import Call, CallState
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode
+from gateway.failpoints import Point, reach
 from gateway.runtime.effects import After, CancelWork, Execute, Told
 from gateway.runtime.ports import Clock, Tx
 from gateway.runtime.settlement import Answer, judged, not_delivered, settle
@@ -84,6 +85,7 @@ class Execution:
         """Tell waiters how far a running call is; never stored, never a result."""
         text = message or (f"{n:g} of {total:g}" if total is not None else f"{n:g}")
         self._spine.perform(Told(call=call, progress=text[:200]))
+        reach(Point.PROGRESS_TOLD)
 
     async def answer(
         self,
@@ -106,6 +108,7 @@ class Execution:
         limits = self._live.world.configuration.limits
 
         started = self._started.pop(call.ref, None)
+        reach(Point.RESULT_JUDGED)
 
         def work(tx: Tx) -> After:
             if started is not None:
@@ -115,7 +118,9 @@ class Execution:
             )
             return After(ended is not None, effects)
 
-        return await self._spine.run(work)
+        is_taken = await self._spine.run(work)
+        reach(Point.SETTLEMENT_COMMITTED)
+        return is_taken
 
     # -- what a page says of its work -------------------------------------------------------------------------
 
@@ -124,6 +129,7 @@ class Execution:
 
         False when it was dropped, None when that document never had such a call.
         """
+        reach(Point.RESULT_RECEIVED)
         call = await self._call_of(page, epoch, ref)
         if call is None:
             return None
@@ -171,6 +177,7 @@ class Execution:
         if handed is None or (handed.call.page, handed.call.epoch) != (page, epoch):
             return
         self._started.setdefault(ref, self._clock.now())
+        reach(Point.STARTED_NOTED)
         # A commit of its own, now, would stand between a quick handler's result and its caller.
         if not self._is_storing:
             self._is_storing = True
@@ -184,6 +191,7 @@ class Execution:
         def work(tx: Tx) -> After:
             for ref, at in started.items():
                 tx.calls.add_receipt(ref, "started", reason=None, at=at)
+            reach(Point.STARTED_STORED)
             return After(None)
 
         if started:
@@ -203,12 +211,14 @@ class Execution:
 
     def _execute(self, effect: Execute) -> None:
         call = effect.call
+        reach(Point.DISPATCH_COMMITTED)
         if call.page is None:
             task = asyncio.get_running_loop().create_task(self._run_builtin(call, effect.arguments))
             self._running[call.ref] = task
             task.add_done_callback(lambda _: self._running.pop(call.ref, None))
         elif self._pages is not None and self._pages.invoke(call, effect.arguments):
             self._remember(call)
+            reach(Point.INVOKE_QUEUED)
         else:
             self._spine.spawn(self._undelivered(call))
 
@@ -234,10 +244,13 @@ class Execution:
             task.cancel()
         elif self._pages is not None and effect.call.page is not None:
             self._pages.cancel(effect.call)
+        reach(Point.CANCEL_QUEUED)
 
     async def _run_builtin(self, call: Call, arguments: str) -> None:
         declared = self._descriptor(call)
+        reach(Point.BUILTIN_BEGUN)
         answer = await self._outcome(call, arguments)
+        reach(Point.BUILTIN_ENDED)
         await self.answer(call, answer, declared=declared)
 
     async def _outcome(self, call: Call, arguments: str) -> Answer:

@@ -13,6 +13,7 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import AuditEvent
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.sites import Site, SiteKey, Ticket
+from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.effects import After, SessionEnded
 from gateway.runtime.ports import Clock, Ids, Tx
@@ -130,6 +131,7 @@ class Identity:
             return After(None)
 
         await self._spine.run(work)
+        reach(Point.TICKET_MINTED)
         return secret, life
 
     async def revoke_session(self, name: str, *, by: str) -> AgentSession | None:

@@ -10,6 +10,7 @@ from gateway.domain.audit import AuditEvent
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.pages import PageSession
 from gateway.domain.sites import Ticket
+from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.effects import After
 from gateway.runtime.identity import hash_of
@@ -51,6 +52,7 @@ def join(tx: Tx, world: World, ids: Ids, hello: Hello, now: int) -> After:
         GatewayError: `unauthenticated`, `ticket_used`, `origin_refused` or `busy`; nothing is kept, the ticket stays.
     """
     ticket = use_ticket(tx, world, hello.ticket, site=hello.site, origin=hello.origin, now=now)
+    reach(Point.TICKET_USED)
     earlier = _resumed(tx, hello, ticket)
     secret = ids.secret()
     if earlier is None:
@@ -70,6 +72,7 @@ def join(tx: Tx, world: World, ids: Ids, hello: Hello, now: int) -> After:
     (tx.pages.add if earlier is None else tx.pages.save)(session)
     event = AuditEvent.PAGE_CONNECTED if earlier is None else AuditEvent.PAGE_REPLACED
     tx.audit.append(audit.of_page(event, session, now))
+    reach(Point.EPOCH_WRITTEN)
     return After(
         Joining(
             session=session,

@@ -15,6 +15,7 @@ from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState, step
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.pages import PageSession
+from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.dispatch import dispatch, end, is_ready
@@ -86,11 +87,13 @@ class Pages:
             GatewayError: `unauthenticated`, `ticket_used`, `origin_refused` or `busy`; audited.
         """
         now = self._clock.now()
+        reach(Point.HELLO_RECEIVED)
         try:
             joining: Joining = await self._spine.run(lambda tx: join(tx, self._live.world, self._ids, hello, now))
         except GatewayError as error:
             await self._refused(hello, error, now)
             raise
+        reach(Point.HELLO_COMMITTED)
         session = joining.session
         before = self._live.world.pages.get(session.id)
         page = LivePage(
@@ -113,6 +116,7 @@ class Pages:
     async def arrived(self, joined: Joined, seen: frozenset[str]) -> None:
         """After `welcome`: end what the arrival of this document proves lost or never delivered."""
         now, session = self._clock.now(), joined.page.session
+        reach(Point.WELCOME_QUEUED)
 
         def work(tx: Tx) -> After:
             effects: list[Effect] = []
@@ -123,6 +127,7 @@ class Pages:
                 elif call.state is CallState.DISPATCHED and call.ref in joined.open and call.ref not in seen:
                     message = "the document came back without having got the request"
                     effects += not_delivered(tx, call, now, message)[1]
+            reach(Point.ARRIVAL_WRITTEN)
             return After(None, tuple(effects))
 
         await self._spine.run(work)
@@ -222,6 +227,7 @@ class Pages:
         now, epoch = self._clock.now(), live.session.epoch
         is_first = page in self._fresh
         self._fresh.discard(page)
+        reach(Point.SNAPSHOT_TAKEN)
 
         def work(tx: Tx) -> After:
             effects: list[Effect] = []
@@ -318,11 +324,13 @@ class Pages:
         if payload is None:
             return
         remaining = max(0, approval.expires_at - self._clock.now())
+        reach(Point.QUESTION_ASKED)
         self.send(
             approval.page,
             approval.epoch,
             {"type": "approve_request", "payload": payload, "remaining": remaining},
         )
+        reach(Point.QUESTION_QUEUED)
 
     def _ask_changed(self, effect: AskChanged) -> None:
         frame: dict[str, Any] = {"type": "approve_update", "approval": effect.approval, "state": effect.state}

@@ -6,6 +6,7 @@ from capabilities.contract import Descriptor
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import CallEvent
 from gateway.domain.configuration import Configuration
+from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.dispatch import end, re_check
 from gateway.runtime.effects import After, Effect
@@ -36,6 +37,7 @@ class Reconfiguration:
 
     async def apply(self, configuration: Configuration) -> None:
         """Take `configuration` over; equal decisions keep open calls and approvals, others withdraw them."""
+        reach(Point.RELOAD_READ)
         self._live.configure(configuration, self._builtins(configuration))
         now, world = self._clock.now(), self._live.world
 
@@ -50,9 +52,11 @@ class Reconfiguration:
                     effects += end(tx, call, CallEvent.WITHDRAW, now, refusal.code, refusal.message)[1]
             record = audit.of_admin(AuditEvent.CONFIGURATION_LOADED, now, configuration=configuration.revision)
             tx.audit.append(record)
+            reach(Point.RELOAD_WRITTEN)
             return After(None, tuple(effects))
 
         await self._spine.run(work)
+        reach(Point.RELOAD_COMMITTED)
         for page in world.pages.values():
             link = self._pages.link(page.id)
             if link is not None and not _still_welcome(configuration, page):

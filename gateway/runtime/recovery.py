@@ -5,6 +5,7 @@ from dataclasses import replace
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import CallEvent, CallState
 from gateway.domain.errors import ErrorCode
+from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.dispatch import end, expire_if_due
 from gateway.runtime.ports import Store, Tx
@@ -13,6 +14,8 @@ from gateway.runtime.settlement import lose
 
 async def recover(store: Store, now: int, *, grace_ms: int, revision: str) -> int:
     """Apply the restart rules to every open call; returns how many became `unknown`."""
+
+    reach(Point.RECOVERY_BEGUN)
 
     def work(tx: Tx) -> int:
         lost = 0
@@ -26,7 +29,11 @@ async def recover(store: Store, now: int, *, grace_ms: int, revision: str) -> in
             elif expire_if_due(tx, call, now) is None and call.state is CallState.READY:
                 # Its page is not here yet; it gets the time a dropped page gets.
                 tx.calls.save(replace(call, approve_by=now + grace_ms), was=CallState.READY)
+            reach(Point.CALL_RECOVERED)
         tx.audit.append(audit.of_admin(AuditEvent.GATEWAY_STARTED, now, unknown=lost, configuration=revision))
+        reach(Point.RECOVERY_WRITTEN)
         return lost
 
-    return await store.run(work)
+    lost = await store.run(work)
+    reach(Point.RECOVERY_COMMITTED)
+    return lost

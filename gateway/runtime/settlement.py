@@ -7,6 +7,7 @@ from gateway.domain import calls
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState, Result
 from gateway.domain.errors import ErrorCode
+from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.effects import Effect, Told
 from gateway.runtime.ports import Tx
@@ -54,11 +55,14 @@ def settle(
         return None, ()
     ended = calls.step(call, event, now=now, code=answer.code, message=answer.message)
     tx.calls.save(ended, was=call.state)
+    reach(Point.STATE_SETTLED)
     result = None
     if answer.code is None:
         result = Result(output=answer.output or "null", evidence=answer.evidence, at=now, erase_at=now + result_ms)
         tx.calls.put_result(ref, result)
+        reach(Point.RESULT_WRITTEN)
     tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, ended, now, late=ended.late or None))
+    reach(Point.SETTLEMENT_WRITTEN)
     return ended, (Told(call=ended, result=result),)
 
 
@@ -75,6 +79,7 @@ def not_delivered(tx: Tx, call: Call, now: int, message: str) -> tuple[Call, tup
     failed = calls.step(call, CallEvent.NOT_DELIVERED, now=now, code=ErrorCode.NOT_DELIVERED, message=message)
     tx.calls.save(failed, was=call.state)
     tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, failed, now))
+    reach(Point.UNDELIVERED_WRITTEN)
     return failed, (Told(call=failed),)
 
 
@@ -83,6 +88,7 @@ def request_cancel(tx: Tx, call: Call, now: int) -> Call:
     asked = replace(call, cancel_requested=True)
     tx.calls.save(asked, was=call.state)
     tx.audit.append(audit.of_call(AuditEvent.CALL_CANCEL_REQUESTED, asked, now))
+    reach(Point.CANCEL_NOTED)
     return asked
 
 

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import structlog
 
+from gateway.failpoints import Point, reach
 from gateway.runtime.effects import After, Effect
 from gateway.runtime.ports import Store, Tx
 
@@ -38,11 +39,13 @@ class Spine:
 
     async def _run(self, work: Callable[[Tx], After]) -> Any:
         after = await self.store.run(work)
+        reach(Point.COMMIT_HEARD)
         for effect in after.effects:
             try:
                 self.perform(effect)
             except Exception as bug:  # noqa: BLE001 - what was committed has its other effects, and its caller
                 _log.exception("effect_failed", effect=type(effect).__name__, error=type(bug).__name__)
+        reach(Point.EFFECTS_DONE)
         return after.value
 
     def perform(self, effect: Effect) -> None:

@@ -7,6 +7,7 @@ import structlog
 
 from gateway.domain.calls import Call, CallState
 from gateway.domain.errors import ErrorCode
+from gateway.failpoints import Point, reach
 from gateway.runtime.admission import forget_nonces
 from gateway.runtime.dispatch import expire_if_due
 from gateway.runtime.effects import After, CancelWork, SessionEnded
@@ -81,6 +82,8 @@ class Sweeper:
         return True
 
     async def _expire(self, ref: str) -> None:
+        reach(Point.EXPIRY_FOUND)
+
         def work(tx: Tx) -> After:
             now = self._clock.now()
             call = tx.calls.find(ref)
@@ -89,6 +92,7 @@ class Sweeper:
             if call.state is CallState.DISPATCHED:
                 return self._overrun(tx, call, now)
             expired = expire_if_due(tx, call, now)
+            reach(Point.EXPIRY_WRITTEN)
             return After(None, expired[1] if expired else ())
 
         await self._spine.run(work)
@@ -96,6 +100,7 @@ class Sweeper:
     def _overrun(self, tx: Tx, call: Call, now: int) -> After:
         message = "it did not answer in time; whether it ran to the end is unknown"
         lost, effects = lose(tx, call, now, ErrorCode.DEADLINE_EXCEEDED, message)
+        reach(Point.OVERRUN_WRITTEN)
         return After(None, (*effects, CancelWork(call=lost)))
 
     async def _end_sessions(self, now: int) -> None:
@@ -110,6 +115,7 @@ class Sweeper:
             tx.tickets.purge(now)
             forget_nonces(tx, now)
             tx.calls.erase_results(now)
+            reach(Point.PURGE_WRITTEN)
             return After(None)
 
         await self._spine.run(work)

@@ -13,6 +13,7 @@ from gateway.adapters.sql.connection import Connection, Row
 from gateway.adapters.sql.metadata import BYTES, METADATA, NUMBER, TEXT, counter, key, needed
 from gateway.adapters.sql.statements import Statement, insert_of, one_of, value
 from gateway.domain.audit import GENESIS, AuditRecord, ChainedRecord, Stream, body_of, chain
+from gateway.failpoints import Point, reach
 
 AUDIT: Final = Table(
     "audit",
@@ -104,6 +105,7 @@ class SqlAudit:
             rows.append((record.stream.value, head[0], body, head[1]))
         self._pending.clear()
         self._connection.execute_many(_APPEND, rows)
+        reach(Point.AUDIT_WRITTEN)
 
     def rollback(self) -> None:
         self._pending.clear()

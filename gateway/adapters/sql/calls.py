@@ -23,6 +23,7 @@ from gateway.adapters.sql.ledger import (
 from gateway.adapters.sql.metadata import NUMBER, TEXT
 from gateway.adapters.sql.statements import Statement, insert_of, names_of, one_of, value
 from gateway.domain.calls import OPEN, Call, CallState, Entry, Receipt, Result
+from gateway.failpoints import Point, reach
 from gateway.runtime.ports import DuplicateKey, LedgerFull, StaleState
 
 _C = CALLS.c
@@ -175,6 +176,7 @@ class SqlCalls:
         places = (opened, self._ledger_cap, self._open_cap, opened)
         if not self._connection.execute(_TAKE_PLACE, places):
             raise LedgerFull("the ledger, or its share of open calls, is full")
+        reach(Point.PLACE_TAKEN)
         if not self._connection.execute(_ADD, (*naming_values(call), *changing_values(call))):
             self._connection.execute(_GIVE_PLACE_BACK, (opened,))
             raise DuplicateKey(f"call_id `{call.call_id}` is taken")

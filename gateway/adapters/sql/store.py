@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 from gateway.adapters.sql.sqlite import Connect, SqliteConnection, connect
 from gateway.adapters.sql.unit_of_work import UnitOfWork
+from gateway.failpoints import Point, reach
 from gateway.runtime.ports import StoreBusy, StoreUnavailable, Tx
 
 T = TypeVar("T")
@@ -97,7 +98,9 @@ class SqliteStore:
             self._begin()
             for unit in batch:
                 self._run(unit)
+            reach(Point.UNITS_WRITTEN)
             self._connection.command("COMMIT")
+            reach(Point.UNITS_COMMITTED)
         except Exception as error:  # noqa: BLE001 -- whatever it was: the thread goes on, the callers hear of it
             cause = self._connection.failure or error
             self._roll_back()

@@ -8,6 +8,7 @@ from starlette.types import Message, Receive, Send
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import Call
+from gateway.failpoints import Point, reach
 from gateway.runtime.attendance import Attendance, Waiter
 
 
@@ -79,8 +80,11 @@ class Exchange:
             is_last = message["type"] == "http.response.body" and not message.get("more_body", False)
             if is_last and left_already(receive):
                 self.hang_up()
+            if is_last:
+                reach(Point.ANSWER_DUE)
             await send(message)
             if is_last:
+                reach(Point.ANSWER_SENT)
                 self.is_answered = True
 
         return recording

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from gateway.domain.audit import AuditEvent
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.failpoints import Point, reach
 from gateway.protocol import page_frames as frames
 from gateway.runtime.pages import CLOSE_TICKET, Joined
 from gateway.runtime.services import Services
@@ -146,8 +147,10 @@ class Document:
             known = None
         if known is None:
             await self._note_foreign()
+        reach(Point.ACK_DUE)
         # Also for what was dropped: the page has done its part and may empty its outbox.
         self._outgoing.send(frames.ack(frame.ref))
+        reach(Point.ACK_QUEUED)
 
     async def _refused(self, frame: frames.Refused) -> None:
         live, code, message = self._live, REFUSALS[frame.why], refusal_message(frame)

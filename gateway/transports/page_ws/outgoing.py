@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from gateway.failpoints import Point, reach
 from gateway.protocol.page_frames import bye
 from gateway.protocol.strict_json import dumps
 
@@ -95,3 +96,4 @@ class Outgoing:
         text = self._queue.popleft()
         self._bytes -= len(text)
         await self._websocket.send_text(text.decode())
+        reach(Point.FRAME_SENT)

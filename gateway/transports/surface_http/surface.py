@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.failpoints import Point, reach
 from gateway.protocol.surface import answered, is_answer, refused, request_id
 from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
@@ -104,11 +105,13 @@ class _Answer(Response):
         self._handled = handled
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        reach(Point.ANSWER_DUE)
         try:
             await self._response(scope, receive, send)
         except OSError:
             self._waiters.hang_up()
             raise
+        reach(Point.ANSWER_SENT)
         self._waiters.leave()
         if self._handled.taken is not None:
             self._services.calls.take(self._handled.taken)
