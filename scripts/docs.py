@@ -39,6 +39,7 @@ AREAS: Final = {
     "replay": "Calls that were made before",
     "approval": "What the person said",
     "execution": "What became of the work",
+    "admin": "At the admin API alone",
 }
 
 _C = ErrorCode
@@ -95,16 +96,33 @@ MEANINGS: Final[Mapping[ErrorCode, str]] = {
     _C.CANCELLED: "It was cancelled before it ran, or stopped when asked to.",
     _C.APP_ACTIVATION_FAILED: "What it needs did not start or come to the foreground in time.",
     _C.APP_ACTIVATION_CANCELLED: "Its start was cancelled. Reserved for mini apps.",
+    _C.NOT_FOUND: "Nothing has that name, or there is no such path.",
+    _C.METHOD_NOT_ALLOWED: "The path is there and takes other methods; `Allow` lists them.",
+    _C.DECLARED_IN_FILE: "`ostiary.yaml` declares it; edit the file and reload.",
+    _C.SCOPE_MISSING: "The admin token is good, and has no scope for this; the answer names those that would do.",
+    _C.CONFIGURATION_REFUSED: "The configuration file is refused; the answer lists line, key, problem and hint.",
+    _C.KEY_REUSED: "The `Idempotency-Key` came before with another request; use a new one.",
+    _C.PRECONDITION_FAILED: "It has changed since the version `If-Match` names; read it again.",
+    _C.PRECONDITION_REQUIRED: "This change needs `If-Match` with the `ETag` you decided by.",
+    _C.STATE_CONFLICT: "Its state has no place for that, such as cancelling a call that has ended.",
 }
 """What a code tells its reader, and what to do where that is not plain."""
 
 
+def _is_admin(code: ErrorCode) -> bool:
+    return code.value.startswith("admin.")
+
+
 def _mcp(code: ErrorCode) -> str:
+    if _is_admin(code):
+        return "–"
     status, rpc = TOLD[code]
     return "tool result" if rpc is None else f"HTTP {status}, JSON-RPC {rpc}"
 
 
 def _surface(code: ErrorCode) -> str:
+    if _is_admin(code):
+        return "–"
     return f"`{SPELLINGS[code]}`" + (" in `result`" if code in REFUSED_IN_RESULT else "")
 
 
@@ -124,7 +142,7 @@ def _codes_head() -> Iterator[str]:
         "A message goes with it, for people; programs read the code.",
         "",
         "- **Retry**: the same request, sent again later, may succeed without anybody changing anything.",
-        "- **HTTP**: the status where the refusal is the whole answer, at `/surface/v1`, `/v1/host-tokens`, the page channel's handshake and the files.",
+        "- **HTTP**: the status where the refusal is the whole answer, at `/surface/v1`, `/v1/host-tokens`, `/admin/v1`, the page channel's handshake and the files.",
         "- **Surface**: the spelling in [`pling.surface/0.1`](../spec/surface-protocol.md).",
         "  `in result` means `ok: true` with `result.error`, because the action, a person or policy answered; the others are `ok: false`.",
         "  A call that was accepted and then failed is always told in `result.error`.",
@@ -174,16 +192,17 @@ def _codes_of_pages() -> Iterator[str]:
 # ---- audit events -----------------------------------------------------------------------------------------------
 
 FACTS: Final[Mapping[str, str]] = {
+    "admin_token": "the id of an admin token",
     "agent": "the agent's name in the configuration; absent where no agent is involved",
     "approval": "the gateway's name of the approval",
     "arguments": "keyed digest of the arguments (HMAC-SHA-256 with the installation's key, 16 bytes)",
-    "by": "who did it: `local:<user of the operating system>`, `user:<user>` from the badge, `in-page`, `signal`, `demo`",
+    "by": "who did it: `local:<user of the operating system>`, `user:<user>` from the badge, `admin:<name of the admin token>`, `in-page`, `signal`, `demo`",
     "call_id": "the caller's key of the call, or the ref where the gateway made one",
     "capabilities": "the patterns a service key covers",
     "capability": "a capability id, as asked",
     "code": "the wire spelling of a [code](codes.md)",
     "configuration": "the revision of the configuration file in force",
-    "door": "`mcp`, `surface`, `host_tokens`, `page`, `in_page` or `assets`",
+    "door": "`mcp`, `surface`, `host_tokens`, `page`, `in_page`, `assets` or `admin`",
     "epoch": "which document of the page session, counted from 1",
     "expires_at": "the end, in milliseconds since 1970",
     "fingerprint": "the first 16 hex digits of the capability fingerprint",
@@ -192,6 +211,7 @@ FACTS: Final[Mapping[str, str]] = {
     "key": "the id of a service key",
     "late": "true where the result came after the call was `unknown`",
     "lifted": "how many remembered denials were lifted",
+    "name": "the name of an admin token",
     "origin": "the origin of the page or request",
     "page": "a page session",
     "peer": "the address of the other end, the page session whose frame it was, or `others`",
@@ -200,13 +220,14 @@ FACTS: Final[Mapping[str, str]] = {
     "policy": "the revision of the configuration the call was decided by",
     "reason": "what a refusal adds to its code",
     "ref": "the gateway's name of the call",
-    "scope": "the patterns a session may use",
+    "scope": "the patterns a session may use, or the scopes of an admin token",
     "session": "the agent session",
     "shown": "the first 32 hex digits of the approval digest: what was on the screen",
     "site": "a site's name",
     "sites": "the sites a session reaches",
     "state": "the state of the call or approval after this",
     "unknown": "how many calls a start found handed out and unanswered",
+    "what": "method and path of a request to the admin API, with the names of placeholders instead of what stood there",
     "user": "the user the agent acts for, or whose page it is",
 }
 """Every fact a record may hold."""
@@ -290,6 +311,15 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.SESSION_REVOKED: Event("An agent session was ended before its time.", _ADMIN, "session agent user by"),
     _A.KEY_ADDED: Event("A site's backend got a service key.", _ADMIN, "key site capabilities expires_at by"),
     _A.KEY_REVOKED: Event("A service key was ended.", _ADMIN, "key site by"),
+    _A.ADMIN_TOKEN_ADDED: Event(
+        "A token of the admin API was made.", _ADMIN, "admin_token name scope expires_at by peer"
+    ),
+    _A.ADMIN_TOKEN_REVOKED: Event("A token of the admin API was ended.", _ADMIN, "admin_token name by peer"),
+    _A.ADMIN_REFUSED: Event(
+        "The admin API refused a request of somebody it knows; each leaves one record, whatever it was for.",
+        _ADMIN,
+        "by peer what code",
+    ),
     _A.CONFIGURATION_LOADED: Event("A reload took a changed file over.", _ADMIN, "configuration"),
     _A.CONFIGURATION_REFUSED: Event("A reload refused a file; the old one stays in force.", _ADMIN, "places kept by"),
     _A.GATEWAY_STARTED: Event(

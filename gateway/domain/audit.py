@@ -58,6 +58,9 @@ class AuditEvent(StrEnum):
     SESSION_REVOKED = "session.revoked"
     KEY_ADDED = "key.added"
     KEY_REVOKED = "key.revoked"
+    ADMIN_TOKEN_ADDED = "admin_token.added"  # noqa: S105 - the word of an event, not a secret
+    ADMIN_TOKEN_REVOKED = "admin_token.revoked"  # noqa: S105 - the word of an event, not a secret
+    ADMIN_REFUSED = "admin.refused"
     CONFIGURATION_LOADED = "configuration.loaded"
     CONFIGURATION_REFUSED = "configuration.refused"
     GATEWAY_STARTED = "gateway.started"

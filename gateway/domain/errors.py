@@ -65,6 +65,16 @@ class ErrorCode(StrEnum):
     APP_ACTIVATION_FAILED = "execution.app_activation_failed"
     APP_ACTIVATION_CANCELLED = "execution.app_activation_cancelled"
 
+    NOT_FOUND = "admin.not_found"
+    METHOD_NOT_ALLOWED = "admin.method_not_allowed"
+    DECLARED_IN_FILE = "admin.declared_in_file"
+    SCOPE_MISSING = "admin.scope_missing"
+    CONFIGURATION_REFUSED = "admin.configuration_refused"
+    KEY_REUSED = "admin.key_reused"
+    PRECONDITION_FAILED = "admin.precondition_failed"
+    PRECONDITION_REQUIRED = "admin.precondition_required"
+    STATE_CONFLICT = "admin.state_conflict"
+
     @property
     def wire(self) -> str:
         """The spelling clients see, on every door unless the door's own table says otherwise."""

@@ -64,6 +64,15 @@ SPELLINGS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.CANCELLED: "cancelled",
     ErrorCode.APP_ACTIVATION_FAILED: "app_activation_failed",
     ErrorCode.APP_ACTIVATION_CANCELLED: "app_activation_cancelled",
+    ErrorCode.NOT_FOUND: "not_found",
+    ErrorCode.METHOD_NOT_ALLOWED: "method_not_allowed",
+    ErrorCode.DECLARED_IN_FILE: "declared_in_file",
+    ErrorCode.SCOPE_MISSING: "scope_missing",
+    ErrorCode.CONFIGURATION_REFUSED: "configuration_refused",
+    ErrorCode.KEY_REUSED: "key_reused",
+    ErrorCode.PRECONDITION_FAILED: "precondition_failed",
+    ErrorCode.PRECONDITION_REQUIRED: "precondition_required",
+    ErrorCode.STATE_CONFLICT: "state_conflict",
 }
 """Every code has its spelling; a test holds the table to the enum."""
 

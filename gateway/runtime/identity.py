@@ -59,7 +59,7 @@ class Identity:
         Raises:
             GatewayError: `wrong_door`, `unauthenticated`, `session_revoked` or `session_expired`.
         """
-        _expect(token, AGENT_PREFIX)
+        expect_kind(token, AGENT_PREFIX)
         token_hash = hash_of(token)
         session = self._verified.get(token_hash)
         if session is None:
@@ -86,7 +86,7 @@ class Identity:
         Raises:
             GatewayError: `wrong_door` or `unauthenticated`.
         """
-        _expect(key, SITE_PREFIX)
+        expect_kind(key, SITE_PREFIX)
         found = await self._spine.store.run(lambda tx: tx.keys.find(key_name(key)))
         if found is None or not hmac.compare_digest(found.secret_hash, hash_of(key)):
             raise GatewayError(ErrorCode.UNAUTHENTICATED, "the service key is not known")
@@ -176,7 +176,12 @@ def key_name(key: str) -> str:
     return key[len(SITE_PREFIX) :].partition("_")[0]
 
 
-def _expect(credential: str, prefix: str) -> None:
+def expect_kind(credential: str, prefix: str) -> None:
+    """Refuse a credential that is not of the kind `prefix` says.
+
+    Raises:
+        GatewayError: `wrong_door` for another kind, `unauthenticated` for none.
+    """
     if credential.startswith(prefix):
         return
     if credential.startswith(PREFIXES):

@@ -9,6 +9,8 @@ Every port has a contract suite in `tests/contract`, and the in-memory fake in `
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
+from gateway.domain.admin_requests import Made
+from gateway.domain.admin_tokens import AdminToken
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval, ApprovalState
 from gateway.domain.audit import AuditRecord, ChainedRecord, Stream
@@ -257,6 +259,34 @@ class Denials(Protocol):
     def list(self, user: str, now: int) -> Sequence[Denial]: ...
 
 
+class AdminTokens(Protocol):
+    def add(self, token: AdminToken) -> None: ...
+
+    def find(self, token: str) -> AdminToken | None: ...
+
+    def find_by_token(self, token_hash: bytes) -> AdminToken | None: ...
+
+    def save(self, token: AdminToken) -> None: ...
+
+    def used(self, token: str, at: int) -> None:
+        """Note the hour of its last use, whatever else changed meanwhile; a token that is not there is let be."""
+        ...
+
+    def list(self) -> Sequence[AdminToken]: ...
+
+
+class AdminRequests(Protocol):
+    """Requests of the admin API that can be sent again."""
+
+    def add(self, made: Made) -> None: ...
+
+    def find(self, holder: str, key: str) -> Made | None: ...
+
+    def purge(self, before: int) -> int:
+        """Forget what was to be remembered until before `before`."""
+        ...
+
+
 class Installation(Protocol):
     """Facts of this installation that outlive restarts."""
 
@@ -288,6 +318,10 @@ class Tx(Protocol):
     def baselines(self) -> Baselines: ...
     @property
     def denials(self) -> Denials: ...
+    @property
+    def admin_tokens(self) -> AdminTokens: ...
+    @property
+    def admin_requests(self) -> AdminRequests: ...
     @property
     def installation(self) -> Installation: ...
 

@@ -113,6 +113,7 @@ class Sweeper:
     async def _purge(self, now: int) -> None:
         def work(tx: Tx) -> After:
             tx.tickets.purge(now)
+            tx.admin_requests.purge(now)
             forget_nonces(tx, now)
             tx.calls.erase_results(now)
             reach(Point.PURGE_WRITTEN)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gateway.runtime.ports import StoreBusy, StoreUnavailable, Tx
+from gateway.testing.administration import MemoryAdminRequests, MemoryAdminTokens
 from gateway.testing.approvals import MemoryApprovals
 from gateway.testing.calls import MemoryCalls
 from gateway.testing.identities import (
@@ -39,6 +40,8 @@ class MemoryTx:
         self.nonces = MemoryNonces(tables)
         self.baselines = MemoryBaselines(tables)
         self.denials = MemoryDenials(tables)
+        self.admin_tokens = MemoryAdminTokens(tables)
+        self.admin_requests = MemoryAdminRequests(tables)
         self.installation = MemoryInstallation(tables)
 
 

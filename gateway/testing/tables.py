@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field, fields
 
+from gateway.domain.admin_requests import Made
+from gateway.domain.admin_tokens import AdminToken
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import ChainedRecord, Stream
@@ -31,6 +33,8 @@ class Tables:
     nonces: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict[tuple[str, str], tuple[str, int]])
     baselines: dict[str, Baseline] = field(default_factory=dict[str, Baseline])
     denials: dict[tuple[str, str, str], Denial] = field(default_factory=dict[tuple[str, str, str], Denial])
+    admin_tokens: dict[str, AdminToken] = field(default_factory=dict[str, AdminToken])
+    admin_requests: dict[tuple[str, str], Made] = field(default_factory=dict[tuple[str, str], Made])
     installation: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
     def copy(self) -> "Tables":

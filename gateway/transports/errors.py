@@ -58,6 +58,15 @@ STATUSES: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.CANCELLED: 409,
     ErrorCode.APP_ACTIVATION_FAILED: 503,
     ErrorCode.APP_ACTIVATION_CANCELLED: 409,
+    ErrorCode.NOT_FOUND: 404,
+    ErrorCode.METHOD_NOT_ALLOWED: 405,
+    ErrorCode.DECLARED_IN_FILE: 405,
+    ErrorCode.SCOPE_MISSING: 403,
+    ErrorCode.CONFIGURATION_REFUSED: 422,
+    ErrorCode.KEY_REUSED: 409,
+    ErrorCode.PRECONDITION_FAILED: 412,
+    ErrorCode.PRECONDITION_REQUIRED: 428,
+    ErrorCode.STATE_CONFLICT: 409,
 }
 """The status of a refusal that is the whole answer. Every code has its row; a test holds it to the enum."""
 

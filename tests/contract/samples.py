@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+from gateway.domain.admin_requests import Made
+from gateway.domain.admin_tokens import AdminScope, AdminToken
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval, ApprovalState, digest_of
 from gateway.domain.audit import AuditEvent, AuditRecord, Stream
@@ -119,6 +121,23 @@ def a_key(name: str = "key_1", **changes: Any) -> SiteKey:
         expires_at=NOW + 86_400_000,
     )
     return replace(key, **changes)
+
+
+def an_admin_token(name: str = "adm_1", **changes: Any) -> AdminToken:
+    token = AdminToken(
+        id=name,
+        name="pipeline",
+        token_hash=name.encode().ljust(32, b"t"),
+        scopes=frozenset({AdminScope.READ, AdminScope.KEYS}),
+        created_at=NOW,
+        expires_at=NOW + 86_400_000,
+    )
+    return replace(token, **changes)
+
+
+def a_made(key: str = "first", **changes: Any) -> Made:
+    made = Made(holder="adm_1", key=key, request="digest", name="sess_1", until=NOW + 86_400_000)
+    return replace(made, **changes)
 
 
 def a_ticket(digest: bytes = b"t" * 32, **changes: Any) -> Ticket:

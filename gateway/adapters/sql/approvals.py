@@ -45,6 +45,7 @@ _A = APPROVALS.c
 _IS_OPEN = one_of(_A.state, [ApprovalState.OPEN])
 APPROVALS.append_constraint(CheckConstraint(one_of(_A.state, ApprovalState), name="approvals_state"))
 Index("approvals_of_call", _A.call)
+Index("approvals_opened", _A.opened_at, _A.id)
 Index("approvals_open_on_page", _A.page, sqlite_where=_IS_OPEN, postgresql_where=_IS_OPEN)
 
 APPROVED: Final = Table(

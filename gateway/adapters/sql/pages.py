@@ -40,6 +40,7 @@ class PageSessionRow(Model, table=True):
 PAGES: Final = table_of(PageSessionRow)
 _P = PAGES.c
 _IS_PINNED = _P.pinned_at.is_not(None)
+Index("page_sessions_created", _P.created_at, _P.id)
 Index("page_sessions_pinned", _P.user, _P.site, sqlite_where=_IS_PINNED, postgresql_where=_IS_PINNED)
 
 _ADD: Final = Statement(insert_of(PAGES), *names_of(PAGES))

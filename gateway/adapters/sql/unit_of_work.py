@@ -1,5 +1,7 @@
 """One unit of work: all repositories over one connection. Importing it completes `METADATA`."""
 
+from gateway.adapters.sql.admin_requests import SqlAdminRequests
+from gateway.adapters.sql.admin_tokens import SqlAdminTokens
 from gateway.adapters.sql.agent_sessions import SqlAgentSessions
 from gateway.adapters.sql.approvals import SqlApprovals
 from gateway.adapters.sql.audit import SqlAudit
@@ -29,3 +31,5 @@ class UnitOfWork:
         self.baselines = SqlBaselines(connection)
         self.denials = SqlDenials(connection)
         self.installation = SqlInstallation(connection)
+        self.admin_tokens = SqlAdminTokens(connection)
+        self.admin_requests = SqlAdminRequests(connection)

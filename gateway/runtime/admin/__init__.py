@@ -1,17 +1,21 @@
 """What an administrator does from the command line: grants, keys, explanations, the trail, a new configuration."""
 
-from gateway.runtime.admin.answers import Explained, Grant, NewKey, Place, Status
+from gateway.runtime.admin.answers import Explained, Grant, NewAdminToken, NewKey, Place, Status
 from gateway.runtime.admin.reloader import Reloaded, Reloader
+from gateway.runtime.admin.tokens import TOKEN_HOURS, AdminTokens
 from gateway.runtime.admin.trail import Broken, TrailRecord, Verification
 from gateway.runtime.admin.use_cases import KEY_DAYS, SESSION_DAYS, Admin
 
 __all__ = [
     "KEY_DAYS",
     "SESSION_DAYS",
+    "TOKEN_HOURS",
     "Admin",
+    "AdminTokens",
     "Broken",
     "Explained",
     "Grant",
+    "NewAdminToken",
     "NewKey",
     "Place",
     "Reloaded",

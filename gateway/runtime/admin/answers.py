@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gateway.domain.admin_tokens import AdminToken
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.sites import SiteKey
 from policy.explain import Explanation
@@ -21,6 +22,14 @@ class NewKey:
     """A new service key and its secret, which is not kept."""
 
     key: SiteKey
+    secret: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewAdminToken:
+    """A new token of the admin API and its secret, which is not kept."""
+
+    token: AdminToken
     secret: str
 
 

@@ -7,6 +7,7 @@ from typing import Final
 from gateway.domain.errors import ErrorCode, GatewayError
 from policy.patterns import is_pattern
 
+HOUR_MS: Final = 3_600_000
 DAY_MS: Final = 86_400_000
 DAYS_MAX: Final = 366
 USER_MAX: Final = 256
@@ -39,6 +40,12 @@ def check_days(days: int) -> None:
     """A life of whole days."""
     if not 1 <= days <= DAYS_MAX:
         raise bad(f"`{days}` days is not between 1 and {DAYS_MAX}")
+
+
+def check_hours(hours: int) -> None:
+    """A life of whole hours."""
+    if not 1 <= hours <= DAYS_MAX * 24:
+        raise bad(f"`{hours}` hours are not between 1 hour and {DAYS_MAX} days")
 
 
 def check_conversation(name: str | None) -> None:

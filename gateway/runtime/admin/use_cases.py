@@ -17,6 +17,7 @@ from gateway.domain.sites import AgentProfile, Site, SiteKey
 from gateway.runtime import audit
 from gateway.runtime.admin.answers import Explained, Grant, NewKey, Place, Status
 from gateway.runtime.admin.checks import DAY_MS, bad, check_conversation, check_days, check_patterns, check_user
+from gateway.runtime.admin.tokens import AdminTokens
 from gateway.runtime.admin.trail import Trail, TrailRecord, Verification
 from gateway.runtime.effects import After, KeyEnded
 from gateway.runtime.identity import AGENT_PREFIX, SITE_PREFIX, Identity, hash_of
@@ -42,6 +43,7 @@ class Admin:
         self._ids = ids
         self._identity = identity
         self._trail = Trail(spine.store)
+        self.tokens = AdminTokens(spine=spine, clock=clock, ids=ids)
 
     async def add_session(
         self,

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.domain.audit import Stream
 from gateway.domain.errors import ErrorCode, GatewayError
-from gateway.runtime.admin import KEY_DAYS, SESSION_DAYS, Admin, Reloader
+from gateway.runtime.admin import KEY_DAYS, SESSION_DAYS, TOKEN_HOURS, Admin, Reloader
 from gateway.transports.control import views
 
 Text = Annotated[str, Field(max_length=1024)]
@@ -56,6 +56,14 @@ class ListKeys(Parameters):
     """`site.key.list`."""
 
     site: Text | None = None
+
+
+class AddAdminToken(Parameters):
+    """`admin_token.add`."""
+
+    name: Text
+    scopes: Texts
+    hours: int = TOKEN_HOURS
 
 
 class Named(Parameters):
@@ -142,6 +150,22 @@ async def _revoke_key(desk: Desk, p: Named) -> Any:
     return views.of_key(key, desk.admin.standing_of_key(key))
 
 
+async def _add_admin_token(desk: Desk, p: AddAdminToken) -> Any:
+    tokens = desk.admin.tokens
+    new = await tokens.add(p.name, scopes=p.scopes, hours=p.hours, by=desk.by)
+    return {**views.of_admin_token(new.token, tokens.standing_of(new.token)), "token": new.secret}
+
+
+async def _list_admin_tokens(desk: Desk, _: Nothing) -> Any:
+    tokens = desk.admin.tokens
+    return [views.of_admin_token(token, tokens.standing_of(token)) for token in await tokens.list()]
+
+
+async def _revoke_admin_token(desk: Desk, p: Named) -> Any:
+    token = await desk.admin.tokens.revoke(p.name, by=desk.by)
+    return views.of_admin_token(token, desk.admin.tokens.standing_of(token))
+
+
 async def _list_agents(desk: Desk, _: Nothing) -> Any:
     return [views.of_agent(agent) for agent in desk.admin.agents()]
 
@@ -192,6 +216,9 @@ COMMANDS: Final[Mapping[str, Command[Any]]] = {
     "site.key.add": Command(AddKey, _add_key),
     "site.key.list": Command(ListKeys, _list_keys),
     "site.key.revoke": Command(Named, _revoke_key),
+    "admin_token.add": Command(AddAdminToken, _add_admin_token),
+    "admin_token.list": Command(Nothing, _list_admin_tokens),
+    "admin_token.revoke": Command(Named, _revoke_admin_token),
     "agent.list": Command(Nothing, _list_agents),
     "site.list": Command(Nothing, _list_sites),
     "calls.list": Command(ListCalls, _list_calls),

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gateway.domain.admin_tokens import AdminToken
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import Call, Receipt
 from gateway.domain.sites import AgentProfile, Site, SiteKey
@@ -38,6 +39,20 @@ def of_key(key: SiteKey, standing: str) -> Json:
         "created_at": key.created_at,
         "expires_at": key.expires_at,
         "revoked_at": key.revoked_at,
+    }
+
+
+def of_admin_token(token: AdminToken, standing: str) -> Json:
+    """A token of the admin API."""
+    return {
+        "admin_token": token.id,
+        "name": token.name,
+        "scopes": sorted(token.scopes),
+        "standing": standing,
+        "created_at": token.created_at,
+        "expires_at": token.expires_at,
+        "revoked_at": token.revoked_at,
+        "last_used_at": token.last_used_at,
     }
 
 

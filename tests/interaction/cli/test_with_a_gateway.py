@@ -175,6 +175,18 @@ def test_a_broken_file_keeps_the_old_one_and_a_good_one_is_taken_over(shell: She
         assert shell.json("status")["policy"] != before
 
 
+def test_an_admin_token_is_shown_once_and_listed_with_its_standing(shell: Shell) -> None:
+    made = shell.json("admin-token", "add", "pipeline", "--scope", "admin.read", "--expires", "12h")
+    assert made["expires_at"] - made["created_at"] == 12 * 3_600_000
+    assert "pipeline" in shell.says("admin-token", "list")
+    assert made["token"] not in shell.says("admin-token", "list", "--json")
+    assert shell.says("admin-token", "revoke", "pipeline").endswith("is revoked\n")
+    assert [token["standing"] for token in shell.json("admin-token", "list")] == ["revoked"]
+    assert "`soon` is no length of time" in shell.fails(
+        "admin-token", "add", "x", "-s", "admin.read", "--expires", "soon"
+    )
+
+
 def test_a_refusal_of_the_gateway_is_one_line(shell: Shell) -> None:
     with shell.serving():
         said = shell.fails("session", "add", "cursor", "--user", "ada", "--scope", "todo.*")

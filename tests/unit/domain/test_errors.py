@@ -9,7 +9,7 @@ from gateway.protocol.surface import SPELLINGS
 from gateway.transports.agents_mcp.refusals import TOLD
 from gateway.transports.errors import STATUSES
 
-AREAS = {"request", "identity", "inventory", "policy", "replay", "approval", "execution"}
+AREAS = {"request", "identity", "inventory", "policy", "replay", "approval", "execution", "admin"}
 
 
 @pytest.mark.parametrize("table", [STATUSES, SPELLINGS, TOLD], ids=["http", "surface", "mcp"])

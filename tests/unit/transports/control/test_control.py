@@ -226,6 +226,60 @@ def live_page(name: str, site: str) -> LivePage:
     )
 
 
+async def test_an_admin_token_is_made_listed_and_revoked_and_each_change_is_audited(bench: Bench) -> None:
+    asked = {"name": "pipeline", "scopes": ["admin.read", "admin.keys"]}
+    made = await bench.ask("admin_token.add", **asked, hours=12)
+    secret = made.pop("token")
+    assert secret.startswith("ost_admin_")
+    assert len(secret) == len("ost_admin_") + 43
+    assert made["expires_at"] - made["created_at"] == 12 * 3_600_000
+    assert await bench.ask("admin_token.list") == [made]
+
+    code, said = await bench.refusal("admin_token.add", **asked)
+    assert (code, "`pipeline`" in said) == ("bad_request", True)
+    assert (await bench.ask("admin_token.revoke", name="pipeline"))["standing"] == "revoked"
+    assert (await bench.ask("admin_token.revoke", name=made["admin_token"]))["standing"] == "revoked"
+    again = await bench.ask("admin_token.add", **asked)
+    assert again["admin_token"] != made["admin_token"]
+
+    records = await bench.ask("audit.tail", stream="admin")
+    assert [record["event"] for record in records] == [
+        "admin_token.added",
+        "admin_token.revoked",
+        "admin_token.added",
+    ]
+    assert records[0]["facts"] == {
+        "admin_token": made["admin_token"],
+        "name": "pipeline",
+        "scope": ["admin.keys", "admin.read"],
+        "expires_at": made["expires_at"],
+        "by": f"local:{getpass.getuser()}",
+    }
+    assert secret not in json.dumps(records)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "Pipeline"},
+        {"name": "p" * 64},
+        {"name": "pipe line"},
+        {"scopes": []},
+        {"scopes": ["admin.everything"]},
+        {"hours": 0},
+        {"hours": 366 * 24 + 1},
+    ],
+)
+async def test_an_admin_token_that_makes_no_sense_is_refused(bench: Bench, wrong: dict[str, Any]) -> None:
+    code, _ = await bench.refusal("admin_token.add", **{"name": "pipeline", "scopes": ["admin.read"], **wrong})
+    assert code == "bad_request"
+    assert await bench.ask("admin_token.list") == []
+
+
+async def test_an_admin_token_nobody_made_is_not_found(bench: Bench) -> None:
+    assert (await bench.refusal("admin_token.revoke", name="nobody"))[0] == "not_found"
+
+
 async def test_an_expired_session_says_so(bench: Bench) -> None:
     await bench.grant(days=1)
     bench.clock.advance(86_400_000)
