@@ -17,5 +17,5 @@ class Builtin:
 
 
 BUILTINS: Final[Mapping[str, Builtin]] = {
-    builtin.descriptor.id: builtin for builtin in (Builtin(descriptor=echo.DESCRIPTOR, handler=echo.handle),)
+    builtin.descriptor.id: builtin for builtin in (Builtin(descriptor=echo.DESCRIPTOR, handler=echo.HANDLER),)
 }

@@ -177,6 +177,7 @@ def wire(
         approvals=approvals,
         digester=Digester(key),
         vault=vault,
+        handlers=handlers,
     )
     pages = Pages(spine=spine, live=live, clock=clock, ids=ids, approvals=approvals, vault=vault)
     pages.on_gone(sessions.page_gone)

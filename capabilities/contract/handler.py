@@ -1,6 +1,7 @@
 """The contract between a handler in Python and whoever runs it."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 
@@ -21,7 +22,17 @@ class HandlerContext(Protocol):
         ...
 
 
-Handler = Callable[[dict[str, Any], HandlerContext], Awaitable[dict[str, Any]]]
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """A handler that only computes: a quick function of its arguments that touches nothing else.
+
+    So its call may be dispatched, run and settled in one transaction: what is lost in a crash never happened.
+    """
+
+    compute: Callable[[dict[str, Any]], dict[str, Any]]
+
+
+Handler = Callable[[dict[str, Any], HandlerContext], Awaitable[dict[str, Any]]] | Computation
 """Takes the validated arguments, returns the output object.
 
 Raises:

@@ -1,6 +1,6 @@
 """Fresh names and secrets from the operating system's randomness."""
 
-import base64
+import os
 import secrets
 from collections.abc import Callable
 from typing import Final
@@ -10,7 +10,10 @@ from gateway.adapters.clock import SystemClock
 _IN_ORDER: Final = "234567abcdefghijklmnopqrstuvwxyz"
 """The letters of names in the order of their codes, so that a later time is a greater text."""
 
-_TIME_LETTERS: Final = 10
+_PAIRS: Final = tuple(first + second for first in _IN_ORDER for second in _IN_ORDER)
+"""Two letters for each ten bits."""
+
+_TIME_PAIRS: Final = 5
 """50 bits of milliseconds: enough until the year 37 000."""
 
 
@@ -23,11 +26,11 @@ class RandomIds:
 
     def ref(self) -> str:
         # New rows go to one end of the ledger's indexes instead of anywhere (docs/adr/0007).
-        return f"call_{self._time()}{base64.b32encode(secrets.token_bytes(10)).decode().lower()}"
+        return f"call_{self._time()}{_letters(int.from_bytes(os.urandom(10)), 8)}"
 
     def name(self, prefix: str) -> str:
-        # 17 bytes are 28 letters of base32; the last two carry padding and go.
-        return f"{prefix}_{base64.b32encode(secrets.token_bytes(17))[:26].decode().lower()}"
+        # 17 bytes are six bits more than 13 pairs of letters need.
+        return f"{prefix}_{_letters(int.from_bytes(os.urandom(17)), 13)}"
 
     def secret(self) -> str:
         return secrets.token_urlsafe(32)
@@ -35,6 +38,10 @@ class RandomIds:
     def _time(self) -> str:
         now = self._now()
         if self._moment[0] != now:
-            letters = (_IN_ORDER[now >> 5 * place & 31] for place in reversed(range(_TIME_LETTERS)))
-            self._moment = (now, "".join(letters))
+            self._moment = (now, _letters(now, _TIME_PAIRS))
         return self._moment[1]
+
+
+def _letters(number: int, pairs: int) -> str:
+    """The lowest ten bits of `number` for each pair, the highest first."""
+    return "".join([_PAIRS[number >> shift & 1023] for shift in range(10 * (pairs - 1), -1, -10)])

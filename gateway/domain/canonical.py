@@ -26,7 +26,7 @@ def canonical(value: Any) -> bytes:
             a surrogate pair, a key that is no string, something that is not JSON, nesting beyond 200.
     """
     # INVARIANT: where `_sorts_natively` holds, both writers give the same bytes (property-tested).
-    if _sorts_natively(value):
+    if value.__class__ is str or _sorts_natively(value):
         with suppress(orjson.JSONEncodeError):  # the careful writer says what is wrong
             return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     try:

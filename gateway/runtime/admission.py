@@ -11,7 +11,7 @@ from typing import Final
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditEvent
-from gateway.domain.calls import Call, CallState
+from gateway.domain.calls import Call, CallState, Result
 from gateway.domain.canonical import canonical, sha256_hex
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Baseline
@@ -30,6 +30,7 @@ from gateway.runtime.effects import After, Ask, AskChanged, Effect, TryDispatch
 from gateway.runtime.inventory import Resolved
 from gateway.runtime.ports import LedgerFull, Tx
 from gateway.runtime.requests import Admitted, CallRequest, Refused
+from gateway.runtime.settlement import Answer, concluded
 from gateway.runtime.world import LivePage, World
 from policy.patterns import PatternSet
 from policy.vocabulary import Effect as CallEffect
@@ -40,10 +41,9 @@ _NONCE_HORIZON: Final = "nonce_horizon"
 
 def request_fingerprint(capability: str, arguments: str, page: str | None) -> str:
     """SHA-256 over RFC 8785 of {v, capability, arguments, page} (design §6); `arguments` is canonical already."""
-    head = canonical({"capability": capability}).decode()[1:-1]
-    tail = f',"page":{canonical(page).decode()}' if page is not None else ""
+    tail = b"" if page is None else b',"page":' + canonical(page)
     # RFC 8785 orders members by name: arguments, capability, page, v.
-    return sha256_hex(f'{{"arguments":{arguments},{head}{tail},"v":1}}'.encode())
+    return sha256_hex(b'{"arguments":%b,"capability":%b%b,"v":1}' % (arguments.encode(), canonical(capability), tail))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +66,8 @@ class Plan:
     asker: LivePage | None = None
     keep_in_memory: bool = False
     approval: Callable[[Call, LivePage, bool], Approval] | None = None
+    compute: Callable[[], Answer] | None = None
+    """What the call comes to, where its handler only computes."""
 
 
 def admit(
@@ -236,16 +238,23 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
         approval = plan.approval(row, plan.asker, last not in (None, row.capability_fingerprint))
         row = replace(row, approval=approval.id, approve_by=approval.expires_at)
     tx.audit.append(audit.of_call(AuditEvent.CALL_ADMITTED, row, now))
-    stored = None if plan.keep_in_memory else plan.arguments
+    result: Result | None = None
     if row.state is CallState.READY:
         row, effects = dispatch(tx, world, row, now, arguments=plan.arguments, is_new=True)
+    if row.state is CallState.DISPATCHED and plan.compute is not None:
+        # INVARIANT: it touched nothing outside this transaction, so run and record are kept or lost together.
+        answer, effects = plan.compute(), ()
+        row, result = concluded(row, answer, answer.event, now, result_ms=world.configuration.limits.result_ms)
+        tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, row, now))
     try:
-        tx.calls.add(row, stored)
+        tx.calls.add(row, None if plan.keep_in_memory or row.state.is_terminal else plan.arguments)
     except LedgerFull:
         raise GatewayError(ErrorCode.LEDGER_FULL, "the ledger is full; nothing is evicted") from None
     reach(Point.CALL_ADDED)
     tx.calls.add_receipt(row.ref, "accepted", reason=None, at=now)
     reach(Point.RECEIPT_ADDED)
+    if result is not None:
+        tx.calls.put_result(row.ref, result)
     if approval is not None:
         tx.approvals.add(replace(approval, payload="") if plan.keep_in_memory else approval)
         reach(Point.QUESTION_OPENED)
@@ -253,7 +262,7 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
         effects = (Ask(approval=approval, is_secret=plan.keep_in_memory),)
     if plan.baseline is not None:
         tx.baselines.put(plan.request.session.id, plan.baseline)
-    return After(Admitted(call=row), effects)
+    return After(Admitted(call=row, result=result), effects)
 
 
 def _row(world: World, plan: Plan, resolved: Resolved, now: int) -> Call:

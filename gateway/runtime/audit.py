@@ -1,6 +1,5 @@
 """How the runtime writes audit records: one place that knows which facts a record may hold."""
 
-import hashlib
 import hmac
 from dataclasses import dataclass
 
@@ -29,7 +28,7 @@ class Digester:
     def digest(self, text: bytes | str) -> str:
         """16 bytes of HMAC-SHA-256 as lower-case hex."""
         raw = text.encode() if isinstance(text, str) else text
-        return hmac.new(self.key, raw, hashlib.sha256).hexdigest()[:32]
+        return hmac.digest(self.key, raw, "sha256").hex()[:32]
 
 
 def of_call(event: AuditEvent, call: Call, at: int, **more: Fact) -> AuditRecord:

@@ -6,11 +6,12 @@ Knows nothing of MCP, HTTP or sockets.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from capabilities.contract import Computation, Handler
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState, Entry
@@ -22,13 +23,15 @@ from gateway.runtime.admission import Plan, admit, may_see, rearm, request_finge
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.attendance import Attendance, News, Waiter
 from gateway.runtime.audit import Digester
+from gateway.runtime.computing import computed
 from gateway.runtime.dispatch import end
 from gateway.runtime.effects import After, CancelWork, Effect, Told
 from gateway.runtime.inventories import Inventories, Meaning
+from gateway.runtime.inventory import Resolved
 from gateway.runtime.limiter import Limiter
 from gateway.runtime.ports import Clock, Ids, Tx
 from gateway.runtime.requests import Admission, Admitted, CallRequest, Outcome, Refused
-from gateway.runtime.settlement import request_cancel
+from gateway.runtime.settlement import Answer, request_cancel
 from gateway.runtime.spine import Spine
 from gateway.runtime.validators import validator_of
 from gateway.runtime.vault import Vault
@@ -55,6 +58,7 @@ class Calls:
         approvals: Approvals,
         digester: Digester,
         vault: Vault,
+        handlers: Mapping[str, Handler],
     ) -> None:
         self._spine = spine
         self._live = live
@@ -64,6 +68,7 @@ class Calls:
         self._approvals = approvals
         self._digester = digester
         self._vault = vault
+        self._handlers = handlers
         self._limiter = Limiter()
         self.attendance = Attendance(self._last_waiter_left)
         self._taken: set[str] = set()
@@ -259,7 +264,14 @@ class Calls:
             asker=self._approvals.asker(world, request.session, resolved) if resolved and asks else None,
             keep_in_memory=resolved is not None and validator_of(resolved.descriptor).holds_secrets,
             approval=self._approvals.opener(world, resolved, text) if resolved and asks else None,
+            compute=self._compute(resolved, text, ref) if resolved else None,
         )
+
+    def _compute(self, resolved: Resolved, arguments: str, ref: str) -> Callable[[], Answer] | None:
+        handler, descriptor = self._handlers.get(resolved.descriptor.id), resolved.descriptor
+        if resolved.page is not None or not isinstance(handler, Computation):
+            return None
+        return partial(computed, handler, descriptor, validator_of(descriptor), arguments, ref)
 
     def _judge(self, request: CallRequest, meaning: Meaning) -> GatewayError | None:
         now = self._clock.now()
@@ -310,7 +322,7 @@ class Calls:
             await self._spine.run(partial(self._audit_refusal, plan=plan, now=now, error=refusal))
             admission = Refused(error=refusal)
         reach(Point.ADMISSION_COMMITTED)
-        if isinstance(admission, Refused) or admission.replayed:
+        if isinstance(admission, Refused) or admission.replayed or admission.call.state.is_terminal:
             self._vault.drop(plan.ref)
         if plan.baseline is not None and _counts_as_told(admission):
             self._inventories.remember(plan.request.session, plan.baseline, stale=plan.stale)

@@ -6,21 +6,19 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 import orjson
-import structlog
 
-from capabilities.contract import Descriptor, Handler, HandlerFailed
+from capabilities.contract import Computation, Descriptor, Handler
 from gateway.domain.calls import Call, CallState
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode
 from gateway.failpoints import Point, reach
+from gateway.runtime.computing import computed, failed
 from gateway.runtime.effects import After, CancelWork, Execute, Told
 from gateway.runtime.ports import Clock, Tx
 from gateway.runtime.settlement import Answer, judged, not_delivered, settle
 from gateway.runtime.spine import Spine
 from gateway.runtime.validators import validator_of
 from gateway.runtime.world import Live
-
-_log = structlog.get_logger("ostiary.execution")
 
 ON_PAGE_MAX: Final = 4_096
 """Calls on pages remembered at once; the store knows the others."""
@@ -254,16 +252,15 @@ class Execution:
         await self.answer(call, answer, declared=declared)
 
     async def _outcome(self, call: Call, arguments: str) -> Answer:
-        handler = self._handlers.get(call.capability)
-        if handler is None:
+        handler, declared = self._handlers.get(call.capability), self._descriptor(call)
+        if handler is None or declared is None:
             return Answer(code=ErrorCode.NOT_AVAILABLE, message=f"`{call.capability}` is not enabled any more")
+        if isinstance(handler, Computation):
+            return computed(handler, declared, validator_of(declared), arguments, call.ref)
         try:
             output = await handler(orjson.loads(arguments), BuiltinContext(call.ref, self, call))
             return Answer(output=canonical(output).decode())
         except asyncio.CancelledError:
             return Answer(code=ErrorCode.CANCELLED, message="stopped at its caller's request")
-        except HandlerFailed as failure:
-            return Answer(code=ErrorCode.HANDLER_ERROR, message=str(failure)[:500])
         except Exception as error:  # noqa: BLE001 - whatever a handler raises is a failed result, not ours
-            _log.error("handler_failed", capability=call.capability, ref=call.ref, error=type(error).__name__)
-            return Answer(code=ErrorCode.HANDLER_ERROR, message=f"`{call.capability}` failed; see the gateway's log")
+            return failed(error, call.capability, call.ref)

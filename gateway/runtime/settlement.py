@@ -53,17 +53,25 @@ def settle(
     if event not in calls.TRANSITIONS[call.state]:
         tx.audit.append(audit.of_call(AuditEvent.CALL_RESULT_DROPPED, call, now))
         return None, ()
-    ended = calls.step(call, event, now=now, code=answer.code, message=answer.message)
+    ended, result = concluded(call, answer, event, now, result_ms=result_ms)
     tx.calls.save(ended, was=call.state)
     reach(Point.STATE_SETTLED)
-    result = None
-    if answer.code is None:
-        result = Result(output=answer.output or "null", evidence=answer.evidence, at=now, erase_at=now + result_ms)
+    if result is not None:
         tx.calls.put_result(ref, result)
         reach(Point.RESULT_WRITTEN)
     tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, ended, now, late=ended.late or None))
     reach(Point.SETTLEMENT_WRITTEN)
     return ended, (Told(call=ended, result=result),)
+
+
+def concluded(
+    call: Call, answer: Answer, event: CallEvent, now: int, *, result_ms: int
+) -> tuple[Call, Result | None]:
+    """The call as `answer` ends it, and its result if it is a success. Pure."""
+    ended = calls.step(call, event, now=now, code=answer.code, message=answer.message)
+    if answer.code is not None:
+        return ended, None
+    return ended, Result(output=answer.output or "null", evidence=answer.evidence, at=now, erase_at=now + result_ms)
 
 
 def lose(tx: Tx, call: Call, now: int, code: ErrorCode, message: str) -> tuple[Call, tuple[Effect, ...]]:

@@ -1,7 +1,6 @@
 """The compiled checks of one declaration, by fingerprint: compiled once per capability version."""
 
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from capabilities.contract import Descriptor
@@ -14,11 +13,7 @@ _CODES: Final = {
     "too_deep": ErrorCode.TOO_DEEP,
 }
 
-
-@dataclass(frozen=True, slots=True)
-class _ByFingerprint:
-    fingerprint: str
-    descriptor: Descriptor = field(compare=False)
+_KEPT: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +48,17 @@ class DescriptorValidator:
         return None if problem is None else f"`{problem.pointer or '/'}` {problem.reason}"
 
 
-@lru_cache(maxsize=4096)
-def _compiled(declaration: _ByFingerprint) -> DescriptorValidator:
-    return DescriptorValidator(declaration.descriptor)
+_compiled: dict[str, DescriptorValidator] = {}
 
 
 def validator_of(descriptor: Descriptor) -> DescriptorValidator:
-    """The compiled checks of `descriptor`: compiled once per fingerprint, the least recently used go first."""
-    return _compiled(_ByFingerprint(descriptor.fingerprint, descriptor))
+    """The compiled checks of `descriptor`: compiled once per fingerprint, the oldest go first."""
+    known = _compiled.get(descriptor.fingerprint)
+    if known is None:
+        if len(_compiled) >= _KEPT:
+            _compiled.pop(next(iter(_compiled)))
+        known = _compiled[descriptor.fingerprint] = DescriptorValidator(descriptor)
+    return known
 
 
 def _mentions_secret(schema: Any) -> bool:

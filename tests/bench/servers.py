@@ -59,7 +59,7 @@ def tools_of(count: int) -> dict[str, Builtin]:
                 confirm=Confirm.NEVER,
                 handler=HandlerKind.RUNTIME,
             ),
-            handler=echo.handle,
+            handler=echo.HANDLER,
         )
         for name in names
     }

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from capabilities.contract import CallModel, Descriptor, HandlerContext, HandlerKind
+from capabilities.contract import CallModel, Computation, Descriptor, HandlerKind
 from policy.vocabulary import Confirm, Effect
 
 DESCRIPTOR: Final = Descriptor(
@@ -28,6 +28,9 @@ DESCRIPTOR: Final = Descriptor(
 )
 
 
-async def handle(arguments: dict[str, Any], _context: HandlerContext) -> dict[str, Any]:
+def compute(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the text unchanged."""
     return {"text": arguments["text"]}
+
+
+HANDLER: Final = Computation(compute)

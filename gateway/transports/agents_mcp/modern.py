@@ -26,14 +26,13 @@ from mcp_types import (
     INVALID_REQUEST,
     SERVER_INFO_META_KEY,
     UNSUPPORTED_PROTOCOL_VERSION,
-    methods,
 )
-from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.transports.agents_mcp.calling import ToolCalls, ToolRequest
 from gateway.transports.agents_mcp.exchange import Exchange
+from gateway.transports.agents_mcp.params import are_valid
 from gateway.transports.agents_mcp.refusals import send_json
 from gateway.transports.agents_mcp.results import ToolAnswer
 from gateway.transports.agents_mcp.scrubbing import internal
@@ -156,12 +155,10 @@ class Modern:
 
 
 async def _has_valid_params(method: str, version: str, message: Message, send: Send) -> bool:
-    try:
-        methods.validate_client_request(method, version, message["params"])
-    except ValidationError:
-        await send_error(send, message["id"], INVALID_PARAMS, "Invalid request parameters")
-        return False
-    return True
+    if are_valid(method, version, message["params"]):
+        return True
+    await send_error(send, message["id"], INVALID_PARAMS, "Invalid request parameters")
+    return False
 
 
 @lru_cache(maxsize=256)
