@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from starlette.applications import Starlette
+from starlette.routing import BaseRoute, Router
 from starlette.types import ASGIApp
 
 from capabilities.contract import Descriptor, Handler
@@ -32,16 +32,19 @@ from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.pages import Pages
 from gateway.runtime.ports import Clock, Ids, Store, Tx
+from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
 from gateway.runtime.recovery import recover
 from gateway.runtime.refusals import Refusals
 from gateway.runtime.services import Services
 from gateway.runtime.spine import Spine
+from gateway.runtime.steady_clock import SteadyClock
 from gateway.runtime.surface import Surface
 from gateway.runtime.sweeper import Sweeper
 from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live, World
-from gateway.transports import agents_mcp, assets, page_ws, surface_http
+from gateway.transports import agents_mcp, assets, health, page_ws, surface_http
+from gateway.transports.doors import ADMIN, WELL_KNOWN, Edge
 
 DATABASE = "ostiary.sqlite3"
 
@@ -98,7 +101,9 @@ async def build(
             enabled=enabled,
             handlers={name: builtin.handler for name, builtin in builtins.items()},
         )
-        sweeper = Sweeper(spine=services.spine, clock=clock, pages=services.pages, refusals=services.refusals)
+        sweeper = Sweeper(
+            spine=services.spine, clock=services.clock, pages=services.pages, refusals=services.refusals
+        )
         mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
         await stack.enter_async_context(mcp.run())
         await stack.enter_async_context(_background(sweeper))
@@ -162,7 +167,7 @@ def wire(
     handlers: Mapping[str, Handler],
 ) -> Services:
     """Make the use cases over one store."""
-    spine, vault = Spine(store), Vault()
+    spine, vault, clock = Spine(store), Vault(), SteadyClock(clock)
     live = Live(World(configuration=configuration, builtins=enabled(configuration)))
     identity = Identity(spine=spine, live=live, clock=clock, ids=ids)
     inventories = Inventories(spine, live, clock)
@@ -191,6 +196,7 @@ def wire(
         live=live,
         identity=identity,
         refusals=Refusals(spine, clock),
+        readiness=Readiness(spine, clock),
         sessions=sessions,
         inventories=inventories,
         changes=ListChanges(inventories, live, clock, spine),
@@ -214,15 +220,16 @@ def wire(
     )
 
 
-def _app(services: Services, mcp: "agents_mcp.McpEndpoint") -> Starlette:
-    return Starlette(
-        routes=[
-            mcp.route,
-            *page_ws.routes(services),
-            *surface_http.routes(services),
-            *assets.routes(services),
-        ]
+def _app(services: Services, mcp: "agents_mcp.McpEndpoint") -> Edge:
+    return behind_edge(
+        services, mcp.route, *page_ws.routes(services), *surface_http.routes(services), *assets.routes(services)
     )
+
+
+def behind_edge(services: Services, *routes: BaseRoute) -> Edge:
+    """`routes` and the health addresses as one application, with the edge around them."""
+    doors = (*agents_mcp.DOORS, *surface_http.DOORS, *assets.DOORS, *health.DOORS, ADMIN, WELL_KNOWN)
+    return Edge(Router(routes=[*routes, *health.routes(services)]), services, doors)
 
 
 async def _installation_key(store: Store) -> bytes:

@@ -13,6 +13,25 @@ class Limits:
 
     body_bytes: int = 1 * MIB
     """Largest HTTP request body."""
+    body_read_ms: int = 30_000
+    """How long a request body may take to arrive."""
+    head_bytes: int = 32 * KIB
+    """Request line and headers together."""
+    head_lines: int = 100
+    """Headers of one request."""
+    head_read_ms: int = 10_000
+    """How long a connection may take to send the head of its next request."""
+    write_stall_ms: int = 30_000
+    """How long a client may leave an answer unread."""
+    connections: int = 1_000
+    """Open connections, page sockets included."""
+    connections_per_peer: int = 250
+    """Open connections of one address; trusted proxies are not limited."""
+    requests_per_minute: int = 1_200
+    """Requests of one address at one door, before anybody asks who it is; `requests_burst` may come at once."""
+    requests_burst: int = 240
+    drain_ms: int = 5_000
+    """After SIGTERM: how long calls under way may still end; new ones are refused."""
     argument_bytes: int = 128 * KIB
     """Largest canonical text of a call's arguments."""
     argument_depth: int = 64
@@ -65,6 +84,8 @@ class Server:
     """What agents and pages are told to connect to."""
     hosts: tuple[str, ...] = ()
     """Further accepted Host headers beside the public one and the listening address."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Networks (CIDR) of reverse proxies whose `X-Forwarded-*` headers are believed."""
     origins: tuple[str, ...] = ()
     """Origins of browser-based MCP clients; requests without an Origin are not concerned."""
     builtins: tuple[str, ...] = ()

@@ -14,6 +14,11 @@ class SystemClock:
     def now(self) -> int:
         return time.time_ns() // 1_000_000
 
+    def monotonic(self) -> int:
+        return time.monotonic_ns() // 1_000_000
+
     async def sleep_until(self, instant: int) -> None:
-        while (left := instant - self.now()) > 0:  # noqa: ASYNC110 -- nobody tells when the wall clock is set
+        # By both clocks: one that is set back must not keep anybody asleep for hours.
+        end = self.monotonic() + instant - self.now()
+        while (left := min(instant - self.now(), end - self.monotonic())) > 0:  # noqa: ASYNC110 -- nobody tells
             await asyncio.sleep(min(left, _SLICE_MS) / 1_000)

@@ -12,6 +12,8 @@ class ErrorCode(StrEnum):
     PROTOCOL_UNSUPPORTED = "request.protocol_unsupported"
     STORE_UNAVAILABLE = "request.store_unavailable"
     BODY_TOO_LARGE = "request.body_too_large"
+    ENCODING_UNSUPPORTED = "request.encoding_unsupported"
+    TOO_SLOW = "request.too_slow"
     ARGUMENTS_INVALID = "request.arguments_invalid"
     UNSAFE_INTEGER = "request.unsafe_integer"
     TOO_DEEP = "request.too_deep"
@@ -91,6 +93,7 @@ _WIRE: Final = {ErrorCode.AMBIGUOUS_PAGE: "AMBIGUOUS_PAGE"}
 RETRYABLE: Final = frozenset(
     {
         ErrorCode.STORE_UNAVAILABLE,
+        ErrorCode.TOO_SLOW,
         ErrorCode.RATE_LIMITED,
         ErrorCode.BUSY,
         ErrorCode.STALE_INVENTORY,

@@ -18,6 +18,8 @@ SPELLINGS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.PROTOCOL_UNSUPPORTED: "PROTOCOL_NOT_SUPPORTED",
     ErrorCode.STORE_UNAVAILABLE: "store_unavailable",
     ErrorCode.BODY_TOO_LARGE: "body_too_large",
+    ErrorCode.ENCODING_UNSUPPORTED: "encoding_unsupported",
+    ErrorCode.TOO_SLOW: "too_slow",
     ErrorCode.ARGUMENTS_INVALID: "arguments_invalid",
     ErrorCode.UNSAFE_INTEGER: "unsafe_integer",
     ErrorCode.TOO_DEEP: "too_deep",

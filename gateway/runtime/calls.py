@@ -296,7 +296,7 @@ class Calls:
             request.session.agent,
             per_minute=limits.calls_per_minute,
             burst=limits.calls_burst,
-            now=self._clock.now(),
+            now=self._clock.monotonic(),
         )
         if wait is None:
             return None

@@ -50,8 +50,12 @@ class Clock(Protocol):
         """The present."""
         ...
 
+    def monotonic(self) -> int:
+        """Milliseconds from some start on, by a clock nobody can set: for measuring how much time passed."""
+        ...
+
     async def sleep_until(self, instant: int) -> None:
-        """Return at `instant` or soon after; timers only wake, they never decide."""
+        """Return at `instant`, soon after, or once as much time passed as was left; timers never decide."""
         ...
 
 

@@ -37,8 +37,11 @@ class Refusals:
         code: ErrorCode,
         event: AuditEvent = AuditEvent.ACCESS_REFUSED,
         **facts: str | int | None,
-    ) -> None:
-        """Record one refusal at `door` of `peer` (address only, or the page session whose frame it is)."""
+    ) -> bool:
+        """Record one refusal at `door` of `peer` (address only, or the page session whose frame it is).
+
+        False when it is only counted: it is not worth a line in the log either.
+        """
         now = self._clock.now()
         minute = now // MINUTE_MS
         key = (peer, code, door)
@@ -50,9 +53,10 @@ class Refusals:
             await self._count(key, over)
         tally.count += 1
         if tally.count > SINGLY:
-            return
+            return False
         record = audit.of_access(event, now, door=door, peer=key[0], code=code.wire, **facts)
         await self._spine.run(lambda tx: After(tx.audit.append(record)))
+        return True
 
     async def sweep(self) -> None:
         """Write the counts of minutes that are over and forget them."""

@@ -12,10 +12,12 @@ from gateway.runtime.execution import Execution
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.pages import Pages
-from gateway.runtime.ports import Clock, Ids
+from gateway.runtime.ports import Ids
+from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
 from gateway.runtime.refusals import Refusals
 from gateway.runtime.spine import Spine
+from gateway.runtime.steady_clock import SteadyClock
 from gateway.runtime.surface import Surface
 from gateway.runtime.world import Live
 
@@ -24,12 +26,13 @@ from gateway.runtime.world import Live
 class Services:
     """The use cases of one gateway."""
 
-    clock: Clock
+    clock: SteadyClock
     ids: Ids
     spine: Spine
     live: Live
     identity: Identity
     refusals: Refusals
+    readiness: Readiness
     sessions: AgentSessions
     inventories: Inventories
     changes: ListChanges

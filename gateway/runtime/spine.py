@@ -9,6 +9,7 @@ import structlog
 from gateway.failpoints import Point, reach
 from gateway.runtime.effects import After, Effect
 from gateway.runtime.ports import Store, Tx
+from gateway.runtime.watched_store import WatchedStore
 
 E = TypeVar("E", bound=Effect)
 
@@ -19,7 +20,7 @@ class Spine:
     """Units of work in, effects out. Handlers are synchronous and run on the loop, in commit order."""
 
     def __init__(self, store: Store) -> None:
-        self.store = store
+        self.store = WatchedStore(store)
         self._handlers: dict[type[Any], Callable[[Any], None]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 

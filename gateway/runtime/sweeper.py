@@ -39,6 +39,9 @@ class Sweeper:
     async def run(self) -> None:
         """Sweep until cancelled. Whatever fails is tried again at the next look: without looks nothing expires."""
         while True:
+            if self._spine.store.is_down:
+                # Nothing else may want to be written for long, and somebody waits for the end of the outage.
+                await self._spine.store.probe()
             try:
                 due = await self.sweep()
             except (StoreBusy, StoreUnavailable):

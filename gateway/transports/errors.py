@@ -12,6 +12,8 @@ STATUSES: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.PROTOCOL_UNSUPPORTED: 400,
     ErrorCode.STORE_UNAVAILABLE: 503,
     ErrorCode.BODY_TOO_LARGE: 413,
+    ErrorCode.ENCODING_UNSUPPORTED: 415,
+    ErrorCode.TOO_SLOW: 408,
     ErrorCode.ARGUMENTS_INVALID: 422,
     ErrorCode.UNSAFE_INTEGER: 400,
     ErrorCode.TOO_DEEP: 400,

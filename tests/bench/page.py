@@ -5,10 +5,15 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from gateway.demo.browser import browser
 from gateway.demo.scene import stage
 from gateway.demo.story import agent, until
+
+LIMITS: Final = (
+    "calls_per_minute: 1000000, calls_burst: 100000, requests_per_minute: 10000000, requests_burst: 1000000"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +33,7 @@ def round_trips(count: int) -> RoundTrips:
 
 async def _round_trips(folder: Path, count: int) -> RoundTrips:
     async with (
-        stage(folder, automated=True, limits="calls_per_minute: 1000000, calls_burst: 100000") as scene,
+        stage(folder, automated=True, limits=LIMITS) as scene,
         browser() as chromium,
         agent(scene) as client,
     ):

@@ -39,6 +39,8 @@ limits:
   # Raised for the load; nothing is switched off.
   calls_per_minute: 10000000
   calls_burst: 1000000
+  requests_per_minute: 10000000
+  requests_burst: 1000000
 agents:
   bench: {{label: Bench}}
 """

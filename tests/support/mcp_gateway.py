@@ -11,11 +11,10 @@ from typing import Any
 
 import httpx
 import uvicorn
-from starlette.applications import Starlette
 
 from capabilities.contract import Descriptor
 from capabilities.registry import BUILTINS, Builtin
-from gateway.bootstrap import Gateway, build
+from gateway.bootstrap import Gateway, behind_edge, build
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.configuration import Configuration
 from gateway.domain.sites import AgentProfile, Site
@@ -160,7 +159,9 @@ def configuration_for(port: int, *, builtins: tuple[str, ...] = (), **changes: A
     given: dict[str, Any] = {
         "revision": "policy-000000000001",
         "server": server,
-        "limits": Limits(calls_per_minute=100_000, calls_burst=10_000),
+        "limits": Limits(
+            calls_per_minute=100_000, calls_burst=10_000, requests_per_minute=1_000_000, requests_burst=100_000
+        ),
         "sites": {"todo": site("todo")},
         "agents": {"coder": AgentProfile(name="coder", label="Coder"), "bob": AgentProfile(name="bob", label="Bob")},
         "rules": (),
@@ -201,7 +202,7 @@ async def running_gateway(
         gateway = await stack.enter_async_context(build(configuration, data, builtins=builtins))
         endpoint = McpEndpoint(gateway.services, extensions=extensions, patience=patience, idle_seconds=idle_seconds)
         await stack.enter_async_context(endpoint.run())
-        app = Starlette(routes=[endpoint.route])
+        app = behind_edge(gateway.services, endpoint.route)
         server = uvicorn.Server(
             uvicorn.Config(
                 app, host="127.0.0.1", port=port, log_config=None, lifespan="off", timeout_graceful_shutdown=3

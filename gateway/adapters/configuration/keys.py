@@ -30,6 +30,17 @@ LOWERED: Final = (
 BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
     {
         "body_bytes": (16_384, 16_777_216),
+        "body_read_ms": (100, 600_000),
+        # Below, clients of the protocol with many parameters would not fit.
+        "head_bytes": (4_096, 1_048_576),
+        "head_lines": (32, 1_000),
+        "head_read_ms": (100, 600_000),
+        "write_stall_ms": (100, 600_000),
+        "connections": (1, 1_000_000),
+        "connections_per_peer": (1, 1_000_000),
+        "requests_per_minute": (1, 10_000_000),
+        "requests_burst": (1, 1_000_000),
+        "drain_ms": (1, 600_000),
         # An approval shows every argument beside the whole input in one page frame.
         "argument_bytes": (1_024, 262_144),
         "argument_depth": (1, 64),
@@ -66,7 +77,7 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         TOP: ("version", "server", "limits", "sites", "agents", "rules"),
-        SERVER: ("listen", "public_url", "hosts", "origins", "builtins"),
+        SERVER: ("listen", "public_url", "hosts", "trusted_proxies", "origins", "builtins"),
         LIMITS: tuple(BOUNDS),
         SITE: (
             "address",

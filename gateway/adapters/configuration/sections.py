@@ -42,6 +42,7 @@ def server_of(top: Fields, builtins: Collection[str]) -> Server:
         listen_port=listen_port,
         public_url=section.text("public_url", values.origin, f"http://{shown}:{listen_port}"),
         hosts=section.texts("hosts", values.host),
+        trusted_proxies=section.texts("trusted_proxies", values.network),
         origins=section.texts("origins", values.origin),
         builtins=section.texts("builtins", builtin),
     )

@@ -125,6 +125,22 @@ def host(text: str) -> str:
     return text
 
 
+def network(text: str) -> str:
+    """The addresses of proxies: one address, or a network in CIDR form."""
+    form = "write an address like `10.0.0.5`, or a network like `10.0.0.0/24`"
+    try:
+        found = ipaddress.ip_network(text)
+    except ValueError as error:
+        try:
+            strict = ipaddress.ip_network(text, strict=False)
+        except ValueError:
+            raise Refused(f"`{text}` is not a network", form) from error
+        raise Refused(f"`{text}` has bits beside its prefix", f"write `{strict}`") from error
+    if found.prefixlen == 0:
+        raise Refused(f"`{text}` is everybody", "list your own proxies: what any client writes would be believed")
+    return str(found)
+
+
 def listen(text: str) -> tuple[str, int]:
     """A listening address as host and port."""
     form = "write host and port, like `127.0.0.1:8460`, or `0.0.0.0:8460` for every interface"

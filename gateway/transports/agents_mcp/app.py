@@ -9,33 +9,36 @@ from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from gateway.domain.agent_sessions import AgentSession
-from gateway.domain.errors import ErrorCode
+from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
-from gateway.transports.agents_mcp.bodies import HungUp, judge, read_body, replay
+from gateway.transports.agents_mcp.bodies import judge, replay
 from gateway.transports.agents_mcp.calling import InFlight, ToolCalls
-from gateway.transports.agents_mcp.doors import Doors
 from gateway.transports.agents_mcp.exchange import Exchange, current_exchange
 from gateway.transports.agents_mcp.extensions import Extensions
 from gateway.transports.agents_mcp.legacy_sessions import LegacySessions
 from gateway.transports.agents_mcp.listening import Listening
 from gateway.transports.agents_mcp.modern import Modern, accepts_both
-from gateway.transports.agents_mcp.refusals import Refused, send_json
+from gateway.transports.agents_mcp.refusals import Refused, refuse, refused, send_json
 from gateway.transports.agents_mcp.server import Methods, new_server
 from gateway.transports.agents_mcp.sign_in import Users, sign_in
 from gateway.transports.agents_mcp.tasks import Tasks
 from gateway.transports.agents_mcp.tool_lists import ToolLists
 from gateway.transports.agents_mcp.tools import Names
 from gateway.transports.agents_mcp.waiting import Patience, Waiting
+from gateway.transports.doors import Door, read_body, refusal_of
 
 PATH: Final = "/mcp"
 DOOR: Final = "mcp"
 SESSION_HEADER: Final = "mcp-session-id"
 IDLE_SECONDS: Final = 1_800.0
+
+EDGE: Final = Door(name=DOOR, prefix=PATH, refuse=refuse)
 
 
 class McpEndpoint:
@@ -52,7 +55,6 @@ class McpEndpoint:
         patience = patience or Patience()
         self._services = services
         self._users = Users()
-        self._doors = Doors(services.live.world.configuration.server)
         self._loop: asyncio.AbstractEventLoop | None = None
         server = new_server()
         self._stateful = StreamableHTTPSessionManager(server, session_idle_timeout=idle_seconds)
@@ -116,32 +118,29 @@ class McpEndpoint:
         peer = _peer(scope)
         try:
             await self._serve(scope, headers, is_modern, receive, send)
-        except Refused as refused:
+        except Refused as refusal:
             with suppress(StoreBusy, StoreUnavailable):  # a refusal is a refusal though it cannot be noted
-                await self._services.refusals.note(DOOR, peer, refused.code)
-            await refused.answer(send, with_null_id=not is_modern)
-        except HungUp:
+                await self._services.refusals.note(DOOR, peer, refusal.code)
+            await refusal.answer(send, with_null_id=not is_modern)
+        except ClientDisconnect:
             return
 
     async def _serve(
         self, scope: Scope, headers: Mapping[str, str], is_modern: bool, receive: Receive, send: Send
     ) -> None:
-        configuration = self._services.live.world.configuration
-        if self._doors.server is not configuration.server:
-            self._doors = Doors(configuration.server)
-        self._doors.check(headers)
-        limit = configuration.limits.body_bytes
-        if _announced(headers) > limit:
-            raise Refused(ErrorCode.BODY_TOO_LARGE, f"the body is larger than {limit} bytes")
+        limits = self._services.live.world.configuration.limits
         try:
             session = await sign_in(self._services.identity, scope["headers"], headers)
-        except (StoreBusy, StoreUnavailable) as error:
-            raise Refused(ErrorCode.STORE_UNAVAILABLE, str(error)) from None
+        except (StoreBusy, StoreUnavailable) as trouble:
+            raise refused(refusal_of(trouble)) from None
         self._services.sessions.used(session)
         exchange = self._exchange(scope, session, headers)
         message = None
         if scope["method"] == "POST":
-            body = await read_body(receive, limit)
+            try:
+                body = await read_body(receive, max_bytes=limits.body_bytes, within_ms=limits.body_read_ms)
+            except GatewayError as error:
+                raise refused(error) from None
             message = judge(body)
             receive = replay(body, receive)
         user = self._users.of(session)
@@ -263,8 +262,3 @@ def _peer(scope: Scope) -> str:
 def _stripped(scope: Scope) -> tuple[list[tuple[bytes, bytes]], dict[str, str]]:
     raw = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
     return raw, {name.decode("latin-1"): value.decode("latin-1") for name, value in raw}
-
-
-def _announced(headers: Mapping[str, str]) -> int:
-    length = headers.get("content-length", "0")
-    return int(length) if length.isdecimal() else 0

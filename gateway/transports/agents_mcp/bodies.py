@@ -1,4 +1,4 @@
-"""Request bodies: read up to the limit by bytes that came, judged before the SDK sees them (design §11)."""
+"""Request bodies, judged before the SDK sees them (design §11)."""
 
 from typing import Any, Final, cast
 
@@ -14,30 +14,6 @@ DEPTH: Final = 70
 """Arguments of `ui.*` may be 68 deep and lie two levels below the message."""
 
 _CODES: Final = {"too_deep": ErrorCode.TOO_DEEP, "unsafe_integer": ErrorCode.UNSAFE_INTEGER}
-
-
-class HungUp(Exception):
-    """The client left before its request was whole."""
-
-
-async def read_body(receive: Receive, limit: int) -> bytes:
-    """The whole body.
-
-    Raises:
-        Refused: 413 as soon as more than `limit` bytes came.
-        HungUp: the client left.
-    """
-    body, more = b"", True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise HungUp
-        part: bytes = message.get("body", b"")
-        if len(body) + len(part) > limit:
-            raise Refused(ErrorCode.BODY_TOO_LARGE, f"the body is larger than {limit} bytes")
-        body = body + part if body else part
-        more = message.get("more_body", False)
-    return body
 
 
 def replay(body: bytes, receive: Receive) -> Receive:

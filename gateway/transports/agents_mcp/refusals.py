@@ -4,18 +4,26 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import orjson
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR
-from starlette.types import Send
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.responses import Response
+from starlette.types import Scope, Send
 
-from gateway.domain.errors import ErrorCode
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.transports.errors import STATUSES, headers_of
 
 Headers = list[tuple[bytes, bytes]]
+
+_VERSION: Final = MCP_PROTOCOL_VERSION_HEADER.lower().encode()
 
 TOLD: Final[dict[ErrorCode, tuple[int, int | None]]] = {
     ErrorCode.BAD_JSON: (400, PARSE_ERROR),
     ErrorCode.BAD_REQUEST: (400, INVALID_REQUEST),
     ErrorCode.PROTOCOL_UNSUPPORTED: (400, INVALID_REQUEST),
     ErrorCode.BODY_TOO_LARGE: (413, INVALID_REQUEST),
+    ErrorCode.ENCODING_UNSUPPORTED: (415, INVALID_REQUEST),
+    ErrorCode.TOO_SLOW: (408, INVALID_REQUEST),
     ErrorCode.UNAUTHENTICATED: (401, INVALID_REQUEST),
     ErrorCode.WRONG_DOOR: (401, INVALID_REQUEST),
     ErrorCode.SESSION_REVOKED: (401, INVALID_REQUEST),
@@ -51,13 +59,42 @@ class Refused(Exception):
 
     async def answer(self, send: Send, *, with_null_id: bool) -> None:
         """Say so. Older clients expect the id that could not be read as `null`, newer ones not at all."""
+        status, body = self._told(with_null_id)
+        await send_json(send, status, body, self.headers)
+
+    def response(self, *, with_null_id: bool) -> Response:
+        """The same, as a response."""
+        status, body = self._told(with_null_id)
+        response = Response(body, status_code=status, media_type="application/json")
+        response.raw_headers.extend(self.headers)
+        return response
+
+    def _told(self, with_null_id: bool) -> tuple[int, bytes]:
         status, told = TOLD[self.code]
-        rpc_code = self.rpc_code or told or INVALID_REQUEST
         body: dict[str, Any] = {"jsonrpc": "2.0"}
         if with_null_id:
             body["id"] = None
+        rpc_code = self.rpc_code or told or INVALID_REQUEST
         body["error"] = {"code": rpc_code, "message": self.message, "data": {"code": self.code.wire}}
-        await send_json(send, status, orjson.dumps(body), self.headers)
+        # Before there is a call, what would be a tool result is the answer of the whole request.
+        return STATUSES[self.code] if told is None else status, orjson.dumps(body)
+
+
+def refuse(error: GatewayError, scope: Scope) -> Response:
+    """A refusal of the edge in the words of this door."""
+    return refused(error).response(with_null_id=not is_modern(scope))
+
+
+def refused(error: GatewayError) -> Refused:
+    """A refusal of the use cases, or of the body, as this door tells it."""
+    headers = [(name.lower().encode(), value.encode()) for name, value in headers_of(error).items()]
+    return Refused(error.code, error.message, headers=headers)
+
+
+def is_modern(scope: Scope) -> bool:
+    """Whether a request is of the newer era, by its header."""
+    version = next((value for name, value in scope["headers"] if name == _VERSION), None)
+    return version is not None and version.strip(b" \t").decode("latin-1") not in HANDSHAKE_PROTOCOL_VERSIONS
 
 
 async def send_json(send: Send, status: int, body: bytes, headers: Headers | None = None) -> None:

@@ -1,5 +1,5 @@
-"""The browser files, and two addresses for whoever watches the process."""
+"""The browser files."""
 
-from gateway.transports.assets.routes import routes
+from gateway.transports.assets.routes import DOORS, routes
 
-__all__ = ["routes"]
+__all__ = ["DOORS", "routes"]

@@ -1,4 +1,4 @@
-"""`/surface-host.js` and its like, `/surface-host/<hash>.js` for pages that pin, `/healthz` and `/readyz`."""
+"""`/surface-host.js` and its like, and `/surface-host/<hash>.js` for pages that pin."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -8,11 +8,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from gateway.domain.errors import GatewayError
-from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
 from gateway.transports.assets.files import PREFIX, ServedFile, load_files
-from gateway.transports.doors import judge_host, note, refusal_response
+from gateway.transports.doors import Browsers, Door
+
+DOORS: Final = tuple(
+    Door(name="assets", prefix=prefix, browsers=Browsers.OWN, methods=("GET",))
+    for prefix in ("/surface-host/", *(f"/{PREFIX}{suffix}" for suffix in (".js", ".mjs", "-ui.mjs")))
+)
 
 _OPEN: Final = {
     # Public files on purpose: pages of any origin load them, with integrity checks (CORS) or isolated (CORP).
@@ -41,15 +44,10 @@ def _find(path: str) -> tuple[ServedFile, str] | None:
         return None
 
 
-def routes(services: Services) -> list[BaseRoute]:
+def routes(_: Services) -> list[BaseRoute]:
     """What this door serves."""
 
     async def asset(request: Request) -> Response:
-        try:
-            judge_host(services.live.world.configuration.server, request.headers)
-        except GatewayError as error:
-            await note(services, "assets", request, error)
-            return refusal_response(error)
         found = _find(request.url.path)
         if found is None:
             return PlainTextResponse("not found", status_code=404, headers=_OPEN)
@@ -60,18 +58,4 @@ def routes(services: Services) -> list[BaseRoute]:
             return Response(status_code=304, headers=headers)
         return Response(file.body, media_type=file.media_type, headers=headers)
 
-    async def healthz(_: Request) -> Response:
-        return PlainTextResponse("ok")
-
-    async def readyz(_: Request) -> Response:
-        try:
-            await services.spine.store.run(lambda tx: tx.calls.next_due())
-        except (StoreBusy, StoreUnavailable):
-            return PlainTextResponse("the store does not answer", status_code=503)
-        return PlainTextResponse("ok")
-
-    return [
-        Route("/surface-host{rest:path}", asset, methods=["GET"]),
-        Route("/healthz", healthz, methods=["GET"]),
-        Route("/readyz", readyz, methods=["GET"]),
-    ]
+    return [Route("/surface-host{rest:path}", asset, methods=["GET"])]

@@ -3,10 +3,13 @@
 from starlette.routing import BaseRoute, Route
 
 from gateway.runtime.services import Services
+from gateway.transports.surface_http import host_tokens, surface
 from gateway.transports.surface_http.host_tokens import host_tokens_endpoint
 from gateway.transports.surface_http.surface import surface_endpoint
 
-__all__ = ["routes"]
+DOORS = (surface.EDGE, host_tokens.EDGE)
+
+__all__ = ["DOORS", "routes"]
 
 
 def routes(services: Services) -> list[BaseRoute]:

@@ -12,11 +12,10 @@ from gateway.runtime.identity import TicketRequest
 from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
 from gateway.transports.doors import (
+    Door,
     Endpoint,
     bearer_of,
     json_response,
-    judge_host,
-    judge_origin,
     note,
     read_json,
     refusal_of,
@@ -26,6 +25,8 @@ from gateway.transports.doors import (
 DOOR = "host_tokens"
 BODY_BYTES = 64 * 1024
 BODY_DEPTH = 4
+
+EDGE = Door(name=DOOR, prefix="/v1/host-tokens", max_bytes=lambda _: BODY_BYTES)
 
 
 class _Body(BaseModel):
@@ -57,10 +58,8 @@ def host_tokens_endpoint(services: Services) -> Endpoint:
 
 async def _mint(services: Services, request: Request) -> tuple[str, int]:
     configuration = services.live.world.configuration
-    judge_host(configuration.server, request.headers)
-    judge_origin(configuration.server, request.headers)
     key = await services.identity.site_key(bearer_of(request.headers))
-    wanted = _read(await read_json(request, max_bytes=BODY_BYTES, max_depth=BODY_DEPTH))
+    wanted = _read(await read_json(request, configuration.limits, max_bytes=BODY_BYTES, max_depth=BODY_DEPTH))
     longest = configuration.limits_of(key.site).ticket_ms
     if wanted.ttl is not None and wanted.ttl * 1_000 > longest:
         limit = longest // 1_000

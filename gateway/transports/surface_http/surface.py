@@ -6,6 +6,7 @@ from typing import Any, Final
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.errors import ErrorCode, GatewayError
@@ -15,12 +16,11 @@ from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
 from gateway.runtime.surface import WAIT_MAX_SECONDS, WAIT_SECONDS, Handled, Transmission, read_envelope
 from gateway.transports.doors import (
+    Door,
     Endpoint,
     Waiters,
     bearer_of,
     json_response,
-    judge_host,
-    judge_origin,
     note,
     read_json,
     refusal_of,
@@ -36,6 +36,13 @@ _WAIT: Final = re.compile(r"wait=([0-9]{1,9})")
 
 ENVELOPE_LEVELS: Final = 1
 """The arguments lie this deep in the envelope; their own depth is counted from there."""
+
+
+def _refuse(error: GatewayError, _: Scope) -> Response:
+    return json_response(refused(None, error), status=STATUSES[error.code], headers=headers_of(error))
+
+
+EDGE: Final = Door(name=DOOR, prefix="/surface/v1", refuse=_refuse)
 
 
 def surface_endpoint(services: Services) -> Endpoint:
@@ -71,14 +78,11 @@ class _Exchange:
 
     async def _handle(self) -> Handled:
         services, request = self._services, self._request
-        configuration = services.live.world.configuration
-        judge_host(configuration.server, request.headers)
-        judge_origin(configuration.server, request.headers)
         session = self._session = await services.identity.agent(bearer_of(request.headers))
         arrival = services.inventories.arrive()
-        limits = configuration.limits
+        limits = services.live.world.configuration.limits
         value = await read_json(
-            request, max_bytes=limits.body_bytes, max_depth=limits.argument_depth + ENVELOPE_LEVELS
+            request, limits, max_bytes=limits.body_bytes, max_depth=limits.argument_depth + ENVELOPE_LEVELS
         )
         self._id = request_id(value)
         envelope = read_envelope(value)

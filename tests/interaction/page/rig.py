@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import httpx
-from starlette.applications import Starlette
 from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.adapters.ids import RandomIds
 from gateway.asgi import server_of
-from gateway.bootstrap import wire
+from gateway.bootstrap import behind_edge, wire
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import Stream
 from gateway.domain.calls import Call
@@ -84,7 +83,13 @@ def configuration(port: int, **changes: Any) -> Configuration:
     )
     other = Site(name="other", address=f"{OTHER_ORIGIN}/", origins=(OTHER_ORIGIN,), users=("*",), expose=exposed)
     server = changes.pop("server", {})
-    limits = {"calls_per_minute": 10_000, "calls_burst": 10_000, **changes}
+    limits = {
+        "calls_per_minute": 10_000,
+        "calls_burst": 10_000,
+        "requests_per_minute": 1_000_000,
+        "requests_burst": 10_000,
+        **changes,
+    }
     return Configuration(
         revision="policy-000000000000",
         server=Server(listen_port=port, public_url=f"http://{HOST}:{port}", **server),
@@ -171,7 +176,9 @@ class Rig:
     async def sweep(self) -> None:
         """Let what is due happen, as the background task would."""
         services = self.services
-        sweeper = Sweeper(spine=services.spine, clock=self.clock, pages=services.pages, refusals=services.refusals)
+        sweeper = Sweeper(
+            spine=services.spine, clock=services.clock, pages=services.pages, refusals=services.refusals
+        )
         await sweeper.sweep()
 
     async def close(self) -> None:
@@ -286,7 +293,7 @@ async def running(store: Store | None = None, clock: FakeClock | None = None, **
     config = configuration(port, **changes)
     await recover(store, clock.now(), grace_ms=config.limits.page_grace_ms, revision=config.revision)
     services = wire(store, config, clock=clock, ids=RandomIds(), key=bytes(32), enabled=lambda _: {}, handlers={})
-    app = Starlette(routes=[*page_ws.routes(services), *surface_http.routes(services), *assets.routes(services)])
+    app = behind_edge(services, *page_ws.routes(services), *surface_http.routes(services), *assets.routes(services))
     server = server_of(app, HOST, port, lambda: services.pages.close_all("shutdown"))
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it

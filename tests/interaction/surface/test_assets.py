@@ -55,5 +55,6 @@ async def test_health_says_that_it_runs_and_readiness_that_the_store_answers(rig
     assert (await rig.http.get("/healthz")).status_code == 200
     assert (await rig.http.get("/readyz")).status_code == 200
     await rig.store.close()
+    rig.clock.advance(1_000)
     assert (await rig.http.get("/healthz")).status_code == 200
     assert (await rig.http.get("/readyz")).status_code == 503

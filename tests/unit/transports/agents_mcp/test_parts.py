@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.domain.errors import ErrorCode, GatewayError
-from gateway.settings import Server
 from gateway.transports.agents_mcp import sdk_private, static_tools
 from gateway.transports.agents_mcp.bodies import judge
-from gateway.transports.agents_mcp.doors import Doors
 from gateway.transports.agents_mcp.exchange import left_already
 from gateway.transports.agents_mcp.refusals import TOLD, Refused
 from gateway.transports.agents_mcp.results import refusal
@@ -81,18 +79,6 @@ def test_other_ids_do_not(request: Any) -> None:
     with pytest.raises(Refused) as refused:
         judge(orjson.dumps({"jsonrpc": "2.0", "id": request, "method": "x"}))
     assert TOLD[refused.value.code][0] == 400
-
-
-def test_doors_know_their_names() -> None:
-    doors = Doors(
-        Server(public_url="https://gw.example.com", hosts=("other.example.com:8443",), origins=("https://a",))
-    )
-    for host in ("gw.example.com", "GW.example.com", "other.example.com:8443", "127.0.0.1:8460", "localhost:8460"):
-        doors.check({"host": host})
-    for headers in ({}, {"host": "evil"}, {"host": "gw.example.com", "origin": "null"}):
-        with pytest.raises(Refused):
-            doors.check(headers)
-    doors.check({"host": "gw.example.com", "origin": "https://a"})
 
 
 def test_a_client_that_left_is_noticed_without_waiting() -> None:

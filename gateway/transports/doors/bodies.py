@@ -1,0 +1,82 @@
+"""Request bodies: counted as they come, ended when they take too long, parsed strictly."""
+
+import asyncio
+from typing import Any, Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive
+
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.protocol.strict_json import BadJson, parse
+from gateway.settings import Limits
+
+_JSON_CODES: Final = {
+    "bad_json": ErrorCode.BAD_JSON,
+    "unsafe_integer": ErrorCode.UNSAFE_INTEGER,
+    "too_deep": ErrorCode.TOO_DEEP,
+    "body_too_large": ErrorCode.BODY_TOO_LARGE,
+}
+
+
+async def read_body(receive: Receive, *, max_bytes: int, within_ms: int) -> bytes:
+    """The whole body, read no further than it may be long.
+
+    Raises:
+        GatewayError: `body_too_large` as soon as more than `max_bytes` came, `too_slow` after `within_ms`.
+        ClientDisconnect: the client left while it was sending.
+    """
+    try:
+        async with asyncio.timeout(within_ms / 1_000):
+            return await _read(receive, max_bytes)
+    except TimeoutError:
+        raise GatewayError(ErrorCode.TOO_SLOW, f"the body did not arrive within {within_ms} ms") from None
+
+
+async def _read(receive: Receive, max_bytes: int) -> bytes:
+    part, has_more = await _part(receive)
+    _judge(part, max_bytes)
+    if not has_more:
+        return part
+    # One buffer: a list of parts would cost a client's one-byte parts a hundred times their size.
+    body = bytearray(part)
+    while has_more:
+        part, has_more = await _part(receive)
+        body += part
+        _judge(body, max_bytes)
+    return bytes(body)
+
+
+async def _part(receive: Receive) -> tuple[bytes, bool]:
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    return message.get("body", b""), message.get("more_body", False)
+
+
+def _judge(body: bytes | bytearray, max_bytes: int) -> None:
+    if len(body) > max_bytes:
+        raise too_large(max_bytes)
+
+
+async def read_json(request: Request, limits: Limits, *, max_bytes: int, max_depth: int) -> Any:
+    """The JSON value of a body.
+
+    Raises:
+        GatewayError: `body_too_large`, `too_slow`, `bad_json`, `unsafe_integer` or `too_deep`.
+        ClientDisconnect: the client left while it was sending.
+    """
+    body = await read_body(request.receive, max_bytes=max_bytes, within_ms=limits.body_read_ms)
+    try:
+        return parse(body, max_depth=max_depth)
+    except BadJson as bad:
+        raise refusal_of_json(bad) from None
+
+
+def refusal_of_json(bad: BadJson) -> GatewayError:
+    """The refusal of text that is not JSON both halves read alike."""
+    return GatewayError(_JSON_CODES[bad.code], f"at `{bad.pointer or '/'}`: {bad.reason}", pointer=bad.pointer)
+
+
+def too_large(max_bytes: int) -> GatewayError:
+    """The refusal of a body longer than `max_bytes`."""
+    return GatewayError(ErrorCode.BODY_TOO_LARGE, f"the body is larger than {max_bytes} bytes")
