@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from gateway.domain.canonical import canonical
+from gateway.domain.canonical import canonical_own
 
 GENESIS: Final = bytes(32)
 """What the first record of a stream is chained to."""
@@ -89,7 +89,7 @@ class ChainedRecord:
 
 def body_of(record: AuditRecord, seq: int) -> bytes:
     """The canonical text that is chained: stream, seq, event, at and facts together."""
-    return canonical(
+    return canonical_own(
         {
             "stream": record.stream.value,
             "seq": seq,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
@@ -63,7 +63,7 @@ class Target:
 
 @contextmanager
 def server(kind: str, tools: int) -> Generator[Target]:
-    """Start one of the two servers."""
+    """Start one of the servers."""
     with tempfile.TemporaryDirectory(prefix="ostiary-bench-") as folder:
         command = [sys.executable, "-m", "tests.bench.servers", kind, folder, str(tools)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -102,22 +102,40 @@ def _row(name: str, unit: str, ours: list[float], theirs: list[float]) -> Row:
     return Row(name=name, value=value, unit=unit, baseline=baseline, ratio=value / baseline)
 
 
+ECHO: Final[dict[str, Any]] = {
+    "method": "tools/call",
+    "tool": "runtime_echo",
+    "arguments": {"text": "the quick brown fox"},
+    "expect": "the quick brown fox",
+}
+
+
 def calls() -> list[Row]:
-    """`tools/call` of `runtime.echo` at 1, 16 and 64 connections."""
+    """`tools/call` of `runtime.echo` at 1, 16 and 64 connections, and how long the slowest wait at half of that."""
     rows: list[Row] = []
     with pair_of(tools=1) as pair:
         for connections in (1, 16, 64):
             rows += pair.compare(
-                f"mcp.tools_call.c{connections}",
-                "calls/s",
-                lambda measured: measured.per_second,
-                method="tools/call",
-                tool="runtime_echo",
-                arguments={"text": "the quick brown fox"},
-                expect="the quick brown fox",
-                connections=connections,
+                f"mcp.tools_call.c{connections}", "calls/s", _per_second, **ECHO, connections=connections
             )
+        most = {row.name: row.value for row in rows}["mcp.tools_call.c16"]
+        half = {**ECHO, "connections": 16, "rate": most / 2}
+        rows += pair.compare("mcp.tools_call.half_load.p99", "ms", lambda measured: measured.p99_ms, **half)
     return rows
+
+
+def calls_on_postgresql() -> list[Row]:
+    """The same with PostgreSQL as the store: client, server and database share the machine."""
+    rows: list[Row] = []
+    with pair_of(tools=1, kind="gateway-pg") as pair:
+        for connections in (16, 64):
+            name = f"mcp.tools_call_pg.c{connections}"
+            rows += pair.compare(name, "calls/s", _per_second, **ECHO, connections=connections)
+    return rows
+
+
+def _per_second(measured: Measured) -> float:
+    return measured.per_second
 
 
 def lists() -> list[Row]:
@@ -148,15 +166,15 @@ def page() -> list[Row]:
 
 
 @contextmanager
-def pair_of(*, tools: int) -> Generator[Pair]:
-    """Both servers, running."""
-    with server("gateway", tools) as gateway, server("baseline", tools) as baseline:
+def pair_of(*, tools: int, kind: str = "gateway") -> Generator[Pair]:
+    """A gateway and the baseline, running."""
+    with server(kind, tools) as gateway, server("baseline", tools) as baseline:
         yield Pair(gateway, baseline)
 
 
 def main() -> None:
     """Measure, print, write."""
-    rows = [*calls(), *lists(), *page()]
+    rows = [*calls(), *calls_on_postgresql(), *lists(), *page()]
     table = Table("row", "unit", title="rows named .cpu: server time per answer; ratio: value over baseline")
     for column in ("value", "baseline", "ratio"):
         table.add_column(column, justify="right")

@@ -7,6 +7,7 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import AsyncGenerator
 from dataclasses import asdict, dataclass
 
 MODERN = "2026-07-28"
@@ -16,7 +17,9 @@ MODERN = "2026-07-28"
 class Load:
     """One measurement: `connections` in parallel for `seconds`, each sending `method` again and again.
 
-    `expect` must stand in every answer.
+    `expect` must stand in every answer. With `rate`, so many requests a second are due at equal distances over all
+    connections, and an answer's time is counted from when its request was due: a server that stalls is not
+    spared what would have come meanwhile.
     """
 
     host: str
@@ -28,15 +31,17 @@ class Load:
     expect: str
     connections: int
     seconds: float
+    rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What came back: answers per second, their median and 95th percentile time in milliseconds."""
+    """What came back: answers per second, and percentiles of their times in milliseconds."""
 
     per_second: float
     p50_ms: float
     p95_ms: float
+    p99_ms: float
     answers: int
 
 
@@ -80,16 +85,31 @@ async def _answer(reader: asyncio.StreamReader) -> bytes:
     return body
 
 
-async def _drive(load: Load, until: float, times: list[float]) -> None:
+async def _drive(load: Load, began: float, place: int, times: list[float]) -> None:
     reader, writer = await asyncio.open_connection(load.host, load.port, limit=2**24)
     request, expect = request_of(load), load.expect.encode()
-    while (began := time.perf_counter()) < until:
+    async for due in _moments(load, began, place):
         writer.write(request)
         body = await _answer(reader)
         if expect not in body:
             raise RuntimeError(f"an answer lacks {load.expect!r}: {body[:300]!r}")
-        times.append(time.perf_counter() - began)
+        times.append(time.perf_counter() - due)
     writer.close()
+
+
+async def _moments(load: Load, began: float, place: int) -> AsyncGenerator[float]:
+    """When each request of one connection is due: at once after the last answer, or on the beat of `rate`."""
+    until = began + load.seconds
+    if load.rate is None:
+        while (now := time.perf_counter()) < until:
+            yield now
+        return
+    beat = load.connections / load.rate
+    due = began + place / load.rate
+    while due < until:
+        await asyncio.sleep(due - time.perf_counter())
+        yield due
+        due += beat
 
 
 async def measure(load: Load) -> Measured:
@@ -97,14 +117,15 @@ async def measure(load: Load) -> Measured:
     times: list[float] = []
     began = time.perf_counter()
     async with asyncio.TaskGroup() as group:
-        for _ in range(load.connections):
-            group.create_task(_drive(load, began + load.seconds, times))
+        for place in range(load.connections):
+            group.create_task(_drive(load, began, place, times))
     spent = time.perf_counter() - began
     times.sort()
     return Measured(
         per_second=len(times) / spent,
         p50_ms=times[len(times) // 2] * 1_000,
         p95_ms=times[int(len(times) * 0.95)] * 1_000,
+        p99_ms=times[int(len(times) * 0.99)] * 1_000,
         answers=len(times),
     )
 

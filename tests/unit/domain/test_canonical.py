@@ -6,7 +6,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.domain.canonical import canonical, sha256_hex
+from gateway.domain.canonical import canonical, canonical_own, sha256_hex
 
 SAFE = 2**53 - 1
 
@@ -33,6 +33,17 @@ plain = st.recursive(
 @given(values)
 def test_it_writes_what_rfc_8785_says(value: Any) -> None:
     assert canonical(value) == rfc8785.dumps(value)
+
+
+@given(st.dictionaries(st.text(st.characters(max_codepoint=127)), plain))
+def test_what_is_our_own_is_written_alike_without_a_look_at_every_value(value: dict[str, Any]) -> None:
+    assert canonical_own(value) == canonical(value)
+
+
+@pytest.mark.parametrize("value", ["\ud800", 2**53, -(2**53), [2**60]])
+def test_what_is_our_own_and_has_no_canonical_text_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"UTF-8|integer"):
+        canonical_own({"site": value})
 
 
 @given(plain)
