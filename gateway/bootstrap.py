@@ -36,6 +36,7 @@ from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
 from gateway.runtime.recovery import recover
 from gateway.runtime.refusals import Refusals
+from gateway.runtime.retention import Retention
 from gateway.runtime.services import Services
 from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
@@ -102,7 +103,11 @@ async def build(
             handlers={name: builtin.handler for name, builtin in builtins.items()},
         )
         sweeper = Sweeper(
-            spine=services.spine, clock=services.clock, pages=services.pages, refusals=services.refusals
+            spine=services.spine,
+            clock=services.clock,
+            pages=services.pages,
+            refusals=services.refusals,
+            retention=services.retention,
         )
         mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
         await stack.enter_async_context(mcp.run())
@@ -167,7 +172,7 @@ def wire(
     handlers: Mapping[str, Handler],
 ) -> Services:
     """Make the use cases over one store."""
-    spine, vault, clock = Spine(store), Vault(), SteadyClock(clock)
+    spine, vault, wall, clock = Spine(store), Vault(), clock, SteadyClock(clock)
     live = Live(World(configuration=configuration, builtins=enabled(configuration)))
     identity = Identity(spine=spine, live=live, clock=clock, ids=ids)
     inventories = Inventories(spine, live, clock)
@@ -189,6 +194,8 @@ def wire(
     execution = Execution(spine=spine, live=live, clock=clock, handlers=handlers)
     execution.connect_pages(pages)
     contexts = Contexts(pages=pages, ids=ids)
+    # Ages are judged by the wall: a clock that only once was far ahead would make everything old.
+    retention = Retention(store=store, live=live, clock=wall)
     return Services(
         clock=clock,
         ids=ids,
@@ -215,8 +222,9 @@ def wire(
             inventories=inventories,
             contexts=contexts,
         ),
-        admin=Admin(spine=spine, live=live, clock=clock, ids=ids, identity=identity),
+        admin=Admin(spine=spine, live=live, clock=clock, ids=ids, identity=identity, retention=retention),
         reconfiguration=Reconfiguration(spine=spine, live=live, clock=clock, pages=pages, builtins=enabled),
+        retention=retention,
     )
 
 

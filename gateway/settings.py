@@ -69,6 +69,14 @@ class Limits:
     """How long an untaken result answers an equal request without a call_id."""
     call_age_ms: int = 86_400_000
     """Oldest `issued_at` a request may carry."""
+    call_keep_ms: int = 604_800_000
+    """How long an ended call whose caller named it is kept, and with it the call_id."""
+    minted_call_keep_ms: int = 86_400_000
+    """How long an ended call without a call_id of its caller is kept."""
+    grant_keep_ms: int = 2_592_000_000
+    """How long ended agent sessions, service keys, admin tokens and page sessions are kept."""
+    audit_keep_ms: int = 34_560_000_000
+    """How long audit records are kept; 400 days."""
     page_ping_ms: int = 20_000
     listed_changes_ms: int = 2_000
     """Least time between two list_changed notices to one session."""

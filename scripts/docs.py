@@ -195,10 +195,12 @@ def _codes_of_pages() -> Iterator[str]:
 
 FACTS: Final[Mapping[str, str]] = {
     "admin_token": "the id of an admin token",
+    "admin_tokens": "how many admin tokens were forgotten",
     "agent": "the agent's name in the configuration; absent where no agent is involved",
     "approval": "the gateway's name of the approval",
     "arguments": "keyed digest of the arguments (HMAC-SHA-256 with the installation's key, 16 bytes)",
-    "by": "who did it: `local:<user of the operating system>`, `user:<user>` from the badge, `admin:<name of the admin token>`, `in-page`, `signal`, `demo`",
+    "by": "who did it: `local:<user of the operating system>`, `user:<user>` from the badge, `admin:<name of the admin token>`, `in-page`, `signal`, `demo`, `retention`",
+    "calls": "how many calls were forgotten that their callers had named",
     "call_id": "the caller's key of the call, or the ref where the gateway made one",
     "capabilities": "the patterns a service key covers",
     "capability": "a capability id, as asked",
@@ -211,19 +213,23 @@ FACTS: Final[Mapping[str, str]] = {
     "further": "how many refusals came after those that were written singly",
     "kept": "the revision that stays in force",
     "key": "the id of a service key",
+    "keys": "how many service keys were forgotten",
     "late": "true where the result came after the call was `unknown`",
     "lifted": "how many remembered denials were lifted",
+    "minted_calls": "how many other calls were forgotten",
     "name": "the name of an admin token",
     "origin": "the origin of the page or request",
     "page": "a page session",
+    "pages": "how many page sessions were forgotten",
     "peer": "the address of the other end, the page session whose frame it was, or `others`",
     "places": "file, line and column of each problem",
     "pointer": "JSON pointer to the refused part",
     "policy": "the revision of the configuration the call was decided by",
-    "reason": "what a refusal adds to its code",
+    "reason": "what a refusal adds to its code, or what an administrator noted",
     "ref": "the gateway's name of the call",
     "scope": "the patterns a session may use, or the scopes of an admin token",
     "session": "the agent session",
+    "sessions": "how many agent sessions were forgotten",
     "shown": "the first 32 hex digits of the approval digest: what was on the screen",
     "site": "a site's name",
     "sites": "the sites a session reaches",
@@ -271,6 +277,11 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.CALL_ORPHANED: Event("The last waiter hung up before the call was handed out.", ENTRY, CALL),
     _A.CALL_REARMED: Event("A caller of an orphaned call came back in time.", ENTRY, CALL),
     _A.CALL_CANCEL_REQUESTED: Event("The caller wants work stopped that was handed out already.", ENTRY, CALL),
+    _A.CALL_RECONCILED: Event(
+        "An administrator settled an `unknown` call by what was found out elsewhere; nothing ran.",
+        ENTRY,
+        f"{CALL} by reason",
+    ),
     _A.CALL_RESULT_DROPPED: Event("An answer came that the state of the call has no place for.", ENTRY, CALL),
     _A.APPROVAL_OPENED: Event("A question was put to the person.", ENTRY, APPROVAL),
     _A.APPROVAL_DECIDED: Event("The person approved or denied; `state` says which.", ENTRY, APPROVAL),
@@ -321,6 +332,11 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
         "The admin API refused a request of somebody it knows; each leaves one record, whatever it was for.",
         _ADMIN,
         "by peer what code",
+    ),
+    _A.RETENTION_APPLIED: Event(
+        "What was older than the configuration keeps was forgotten; one record for each run that forgot history.",
+        _ADMIN,
+        "by calls minted_calls sessions keys admin_tokens pages",
     ),
     _A.CONFIGURATION_LOADED: Event("A reload took a changed file over.", _ADMIN, "configuration"),
     _A.CONFIGURATION_REFUSED: Event("A reload refused a file; the old one stays in force.", _ADMIN, "places kept by"),
@@ -407,7 +423,7 @@ def _command(path: tuple[str, ...], command: Any) -> Iterator[str]:
         usage.append("[OPTIONS]")
     yield from (f"## `{name}`", "", command.help, "", "```", " ".join(usage), "```", "")
     rows = [(f"`{_argument(p)}`", p) for p in arguments if p.help] + [
-        (", ".join(f"`{opt}`" for opt in p.opts), p) for p in options
+        (", ".join(f"`{opt}`" for opt in (*p.opts, *p.secondary_opts)), p) for p in options
     ]
     if rows:
         yield from ("| | default | |", "|---|---|---|")
@@ -428,7 +444,7 @@ def _default(parameter: Any) -> str:
     if parameter.required:
         return "required"
     if getattr(parameter, "is_flag", False):
-        return "off"
+        return "" if parameter.secondary_opts else "off"
     return "" if parameter.default in (None, ()) else f"`{parameter.default}`"
 
 

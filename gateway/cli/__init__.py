@@ -22,6 +22,7 @@ for command in (
     serving.reload,
     serving.status,
     calls.explain,
+    calls.purge,
     connect.connect,
     serving.demo,
 ):

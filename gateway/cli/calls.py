@@ -5,8 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from gateway.cli.gateway_link import ask
+from gateway.cli.instants import instant_of
 from gateway.cli.options import CONFIG_DEFAULT, DATA_DEFAULT, AsJson, Config, Data
-from gateway.cli.output import instant, print_json, print_table, say, shown
+from gateway.cli.output import fail, instant, print_json, print_table, say, shown
 
 calls = typer.Typer(no_args_is_help=True, help="Calls in the ledger. Arguments and results are not shown.")
 
@@ -54,6 +55,64 @@ def show_call(
         [[r["seq"], r["status"], r["reason"], instant(r["at"])] for r in receipts],
         empty="no receipts",
     )
+
+
+@calls.command("reconcile")
+def reconcile(
+    ref: Annotated[str | None, typer.Argument(metavar="[REF]")] = None,
+    *,
+    succeeded: Annotated[
+        bool | None, typer.Option("--succeeded/--failed", help="What you found out: it happened, or it did not.")
+    ] = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="How you know; kept in the audit trail.")] = None,
+    page: Annotated[str | None, typer.Option("--page", help="Every unknown call of this page session.")] = None,
+    since: Annotated[str | None, typer.Option("--since", help="Only those handed out since, like `2h`.")] = None,
+    until: Annotated[str | None, typer.Option("--until", help="Only those handed out before.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show which are meant and change nothing.")] = False,
+    config: Config = CONFIG_DEFAULT,
+    data: Data = DATA_DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """Settle `unknown` calls by what you found out elsewhere: one by REF, or those of a page or time."""
+    if succeeded is None:
+        fail("say what you found out: `--succeeded` or `--failed`")
+    is_bulk = any(option is not None for option in (page, since, until))
+    if (ref is not None) is is_bulk:
+        fail("name one call by its ref, or several by `--page`, `--since` and `--until`; `--dry-run` shows which")
+    if ref is not None and dry_run:
+        fail(f"`--dry-run` goes with several calls; `ostiary calls show {ref}` shows this one")
+    found = ask(
+        data,
+        config,
+        "calls.reconcile",
+        name=ref,
+        succeeded=succeeded,
+        reason=reason,
+        page=page,
+        since=instant_of(since, "--since"),
+        until=instant_of(until, "--until"),
+        is_rehearsal=dry_run,
+    )
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ["ref", "handed out", "agent", "user", "capability", "page", "state"],
+        [
+            [c["ref"], instant(c["dispatched_at"]), c["agent"], c["user"], c["capability"], c["page"], c["state"]]
+            for c in found
+        ],
+        empty="no unknown call is meant",
+    )
+
+
+def purge(config: Config = CONFIG_DEFAULT, data: Data = DATA_DEFAULT, as_json: AsJson = False) -> None:
+    """Forget now what is older than the configuration keeps; the gateway does it by itself every ten minutes."""
+    found = ask(data, config, "purge")
+    if as_json:
+        print_json(found)
+        return
+    print_table(["forgotten", "rows"], [[kind, rows] for kind, rows in found.items()], empty="nothing is old enough")
 
 
 def explain(

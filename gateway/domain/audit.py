@@ -34,6 +34,7 @@ class AuditEvent(StrEnum):
     CALL_REARMED = "call.rearmed"
     CALL_CANCEL_REQUESTED = "call.cancel_requested"
     CALL_RESULT_DROPPED = "call.result_dropped"
+    CALL_RECONCILED = "call.reconciled"
     APPROVAL_OPENED = "approval.opened"
     APPROVAL_DECIDED = "approval.decided"
     APPROVAL_REFUSED = "approval.refused"
@@ -61,6 +62,7 @@ class AuditEvent(StrEnum):
     ADMIN_TOKEN_ADDED = "admin_token.added"  # noqa: S105 - the word of an event, not a secret
     ADMIN_TOKEN_REVOKED = "admin_token.revoked"  # noqa: S105 - the word of an event, not a secret
     ADMIN_REFUSED = "admin.refused"
+    RETENTION_APPLIED = "retention.applied"
     CONFIGURATION_LOADED = "configuration.loaded"
     CONFIGURATION_REFUSED = "configuration.refused"
     GATEWAY_STARTED = "gateway.started"

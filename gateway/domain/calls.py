@@ -222,7 +222,7 @@ def step(
         ended_at=None if target is CallState.UNKNOWN else now,
         code=code,
         message=message,
-        late=call.state is CallState.UNKNOWN and event in (CallEvent.SUCCEED, CallEvent.FAIL),
+        late=call.state is CallState.UNKNOWN,
     )
 
 

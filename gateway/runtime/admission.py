@@ -6,7 +6,6 @@ that is permitted and ready are one transaction.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
@@ -27,6 +26,7 @@ from gateway.runtime.dispatch import (
     re_check,
 )
 from gateway.runtime.effects import After, Ask, AskChanged, Effect, TryDispatch
+from gateway.runtime.horizons import call_horizon, nonce_horizon
 from gateway.runtime.inventory import Resolved
 from gateway.runtime.ports import LedgerFull, Tx
 from gateway.runtime.requests import Admitted, CallRequest, Refused
@@ -35,8 +35,6 @@ from gateway.runtime.world import LivePage, World
 from policy.patterns import PatternSet
 from policy.vocabulary import Effect as CallEffect
 from policy.vocabulary import Risk, Verdict
-
-_NONCE_HORIZON: Final = "nonce_horizon"
 
 
 def request_fingerprint(capability: str, arguments: str, page: str | None) -> str:
@@ -86,7 +84,7 @@ def admit(
     earlier = _earlier(tx, plan, now, is_attended)
     is_own = earlier is not None and may_see(request.session, earlier)
     if request.nonce is not None:
-        if request.nonce_until < _horizon(tx):
+        if request.nonce_until < nonce_horizon(tx):
             return _refuse(tx, plan, now, GatewayError(ErrorCode.CALL_TOO_OLD, "the timestamp is too old"))
         ref = earlier.ref if earlier is not None and is_own else plan.ref
         seen = tx.nonces.add(request.session.id, request.nonce, ref=ref, until=request.nonce_until)
@@ -103,17 +101,6 @@ def admit(
     if refusal is not None:
         return _refuse(tx, plan, now, refusal)
     return _accept(tx, world, plan, now)
-
-
-def forget_nonces(tx: Tx, now: int) -> None:
-    """Forget the nonces whose window is over, and remember up to when."""
-    if tx.nonces.purge(now) and now > _horizon(tx):
-        tx.installation.put(_NONCE_HORIZON, str(now).encode())
-
-
-def _horizon(tx: Tx) -> int:
-    # INVARIANT: a nonce that may be forgotten is refused by its stamp, also when the clock is set back (design §6).
-    return int(tx.installation.get(_NONCE_HORIZON) or 0)
 
 
 def may_see(session: AgentSession, call: Call) -> bool:
@@ -177,6 +164,8 @@ def _late_refusal(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | 
     ended = ended_grant(world, tx.sessions.find(request.session.id), now)
     if ended is not None:
         return ended
+    if request.issued_at is not None and request.issued_at < call_horizon(tx):
+        return GatewayError(ErrorCode.CALL_TOO_OLD, "the request was issued before what is still remembered")
     if plan.resolved is not None and plan.resolved.entry.decision.verdict is Verdict.ASK:
         return _cannot_ask(tx, world, plan, now)
     return None

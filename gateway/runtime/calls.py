@@ -278,6 +278,9 @@ class Calls:
         limits = self._live.world.configuration.limits
         if request.issued_at is not None and request.issued_at < now - limits.call_age_ms:
             return GatewayError(ErrorCode.CALL_TOO_OLD, "the request was issued too long ago")
+        # A stamp from the future would be young again after its call is forgotten.
+        if request.issued_at is not None and request.issued_at > now + limits.nonce_window_ms:
+            return GatewayError(ErrorCode.CLOCK_SKEW, "the request was issued in the future; check the clock")
         if request.expires_at is not None and request.expires_at <= now:
             return GatewayError(ErrorCode.CALL_TOO_OLD, "the request has expired")
         assert meaning.resolved is not None

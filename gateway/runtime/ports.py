@@ -88,7 +88,8 @@ class Calls(Protocol):
         ...
 
     def save(self, call: Call, *, was: CallState) -> None:
-        """Replace the row, which must still be in state `was`; when the new state is terminal, erase the input.
+        """Replace the row, which must still be in state `was`; when nothing will be handed out any more (the new
+        state is terminal or `unknown`), erase the input.
 
         Raises:
             StaleState: it is not.
@@ -122,8 +123,18 @@ class Calls(Protocol):
         """Note that the final result reached a caller; the result goes at `erase_at` if that is earlier."""
         ...
 
-    def erase_results(self, now: int) -> int:
-        """Erase what is due; returns how many. The ledger rows stay."""
+    def erase_results(self, now: int, limit: int) -> int:
+        """Erase at most `limit` of what is due; returns how many. The ledger rows stay."""
+        ...
+
+    def unknown(self, *, after: str = "", limit: int) -> Sequence[Call]:
+        """The `unknown` calls whose ref is greater than `after`, by ref."""
+        ...
+
+    def purge(self, *, minted: bool, ended_before: int, limit: int) -> int:
+        """Forget at most `limit` calls, the earliest ended first, whose call_id the gateway did or did not make
+        (`minted`), that ended before `ended_before` and whose result is erased, with their receipts and approvals.
+        The used places fall by exactly as many; returns how many."""
         ...
 
     def due(self, now: int, limit: int) -> Sequence[Call]:
@@ -186,6 +197,15 @@ class AgentSessions(Protocol):
 
     def list(self) -> Sequence[AgentSession]: ...
 
+    def expired(self, after: int, until: int) -> Sequence[AgentSession]:
+        """Those not revoked whose end lies after `after` and not after `until`."""
+        ...
+
+    def purge(self, ended_before: int, limit: int) -> int:
+        """Forget at most `limit` that expired or were revoked before `ended_before` and of which no call is kept,
+        with their baselines; returns how many."""
+        ...
+
 
 class SiteKeys(Protocol):
     def add(self, key: SiteKey) -> None: ...
@@ -195,6 +215,10 @@ class SiteKeys(Protocol):
     def save(self, key: SiteKey) -> None: ...
 
     def list(self) -> Sequence[SiteKey]: ...
+
+    def purge(self, ended_before: int, limit: int) -> int:
+        """Forget at most `limit` that expired or were revoked before `ended_before`; returns how many."""
+        ...
 
 
 class Tickets(Protocol):
@@ -206,8 +230,8 @@ class Tickets(Protocol):
         """Mark it used; False when it already was."""
         ...
 
-    def purge(self, before: int) -> int:
-        """Forget tickets that expired before `before`."""
+    def purge(self, before: int, limit: int) -> int:
+        """Forget at most `limit` tickets that expired before `before`; returns how many."""
         ...
 
 
@@ -220,6 +244,11 @@ class PageSessions(Protocol):
 
     def pinned(self, user: str, site: str) -> PageSession | None:
         """The page this user pinned on this site, latest pin first."""
+        ...
+
+    def purge(self, before: int, limit: int) -> int:
+        """Forget at most `limit` whose standing ended before `before` and that hold no open call; returns how
+        many."""
         ...
 
 
@@ -242,7 +271,9 @@ class Nonces(Protocol):
         """Remember `nonce` of `holder` until `until` (ms) with the call it began; the earlier call's ref if seen."""
         ...
 
-    def purge(self, before: int) -> int: ...
+    def purge(self, before: int, limit: int) -> int:
+        """Forget at most `limit` whose time ended before `before`; returns how many."""
+        ...
 
 
 class Baselines(Protocol):
@@ -262,6 +293,10 @@ class Denials(Protocol):
 
     def list(self, user: str, now: int) -> Sequence[Denial]: ...
 
+    def purge(self, now: int, limit: int) -> int:
+        """Forget at most `limit` that are over at `now`; returns how many."""
+        ...
+
 
 class AdminTokens(Protocol):
     def add(self, token: AdminToken) -> None: ...
@@ -278,6 +313,10 @@ class AdminTokens(Protocol):
 
     def list(self) -> Sequence[AdminToken]: ...
 
+    def purge(self, ended_before: int, limit: int) -> int:
+        """Forget at most `limit` that expired or were revoked before `ended_before`; returns how many."""
+        ...
+
 
 class AdminRequests(Protocol):
     """Requests of the admin API that can be sent again."""
@@ -286,8 +325,8 @@ class AdminRequests(Protocol):
 
     def find(self, holder: str, key: str) -> Made | None: ...
 
-    def purge(self, before: int) -> int:
-        """Forget what was to be remembered until before `before`."""
+    def purge(self, before: int, limit: int) -> int:
+        """Forget at most `limit` of what was to be remembered until before `before`; returns how many."""
         ...
 
 

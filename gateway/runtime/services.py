@@ -16,6 +16,7 @@ from gateway.runtime.ports import Ids
 from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
 from gateway.runtime.refusals import Refusals
+from gateway.runtime.retention import Retention
 from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
 from gateway.runtime.surface import Surface
@@ -45,3 +46,4 @@ class Services:
     surface: Surface
     admin: Admin
     reconfiguration: Reconfiguration
+    retention: Retention

@@ -1,6 +1,7 @@
 """The settle transaction: one result at most, and the honest `unknown` when there is none (design §3)."""
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from capabilities.contract import Descriptor
 from gateway.domain import calls
@@ -80,6 +81,35 @@ def lose(tx: Tx, call: Call, now: int, code: ErrorCode, message: str) -> tuple[C
     tx.calls.save(lost, was=call.state)
     tx.audit.append(audit.of_call(AuditEvent.CALL_LOST, lost, now))
     return lost, (Told(call=lost),)
+
+
+_RECONCILED: Final = {
+    True: (
+        CallEvent.RECONCILE_SUCCEEDED,
+        None,
+        "an administrator found out that it succeeded; its result is not known",
+    ),
+    False: (
+        CallEvent.RECONCILE_FAILED,
+        ErrorCode.HANDLER_ERROR,
+        "an administrator found out that it did not succeed",
+    ),
+}
+
+
+def reconcile(
+    tx: Tx, call: Call, now: int, *, succeeded: bool, by: str, reason: str | None
+) -> tuple[Call, tuple[Effect, ...]]:
+    """Settle an `unknown` call by what an administrator found out elsewhere; nothing is run.
+
+    Raises:
+        IllegalTransition: it is not `unknown`.
+    """
+    event, code, message = _RECONCILED[succeeded]
+    ended = calls.step(call, event, now=now, code=code, message=message)
+    tx.calls.save(ended, was=call.state)
+    tx.audit.append(audit.of_call(AuditEvent.CALL_RECONCILED, ended, now, by=by, reason=reason))
+    return ended, (Told(call=ended),)
 
 
 def not_delivered(tx: Tx, call: Call, now: int, message: str) -> tuple[Call, tuple[Effect, ...]]:

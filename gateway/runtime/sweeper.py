@@ -8,19 +8,21 @@ import structlog
 from gateway.domain.calls import Call, CallState
 from gateway.domain.errors import ErrorCode
 from gateway.failpoints import Point, reach
-from gateway.runtime.admission import forget_nonces
 from gateway.runtime.dispatch import expire_if_due
 from gateway.runtime.effects import After, CancelWork, SessionEnded
 from gateway.runtime.pages import Pages
 from gateway.runtime.ports import Clock, StoreBusy, StoreUnavailable, Tx
 from gateway.runtime.refusals import Refusals
+from gateway.runtime.retention import Retention
 from gateway.runtime.settlement import lose
 from gateway.runtime.spine import Spine
 
 LOOK_MS = 1_000
 """Longest time between two looks; nothing accepted is due sooner after its acceptance."""
 
-PURGE_MS = 60_000
+COUNT_MS = 60_000
+"""Time between two records of refusals that were only counted."""
+
 BATCH = 200
 
 _log = structlog.get_logger("ostiary.sweeper")
@@ -29,12 +31,14 @@ _log = structlog.get_logger("ostiary.sweeper")
 class Sweeper:
     """One background task of the gateway."""
 
-    def __init__(self, *, spine: Spine, clock: Clock, pages: Pages, refusals: Refusals) -> None:
+    def __init__(self, *, spine: Spine, clock: Clock, pages: Pages, refusals: Refusals, retention: Retention) -> None:
         self._spine = spine
         self._clock = clock
         self._pages = pages
         self._refusals = refusals
-        self._purged_at = 0
+        self._retention = retention
+        self._counted_at = 0
+        self._ended_until = clock.now()
 
     async def run(self) -> None:
         """Sweep until cancelled. Whatever fails is tried again at the next look: without looks nothing expires."""
@@ -61,9 +65,10 @@ class Sweeper:
             await self._succeeds(self._pages.sweep(now)),
             await self._succeeds(self._end_sessions(now)),
         ]
-        if now - self._purged_at >= PURGE_MS:
-            self._purged_at = now
-            succeeded.append(await self._succeeds(self._purge(now)))
+        await self._succeeds(self._retention.look())
+        if now - self._counted_at >= COUNT_MS:
+            self._counted_at = now
+            succeeded.append(await self._succeeds(self._refusals.sweep()))
         # A call that stays due would be looked at without a pause.
         return await self._spine.store.run(lambda tx: tx.calls.next_due()) if all(succeeded) else None
 
@@ -107,20 +112,9 @@ class Sweeper:
         return After(None, (*effects, CancelWork(call=lost)))
 
     async def _end_sessions(self, now: int) -> None:
-        ended = await self._spine.store.run(
-            lambda tx: [s.id for s in tx.sessions.list() if s.revoked_at is None and not s.is_live(now)]
-        )
+        # Who expired before this process began has no stream in it.
+        after = self._ended_until
+        ended = await self._spine.store.run(lambda tx: [s.id for s in tx.sessions.expired(after, now)])
+        self._ended_until = now
         for session in ended:
             self._spine.perform(SessionEnded(session=session, why="expired"))
-
-    async def _purge(self, now: int) -> None:
-        def work(tx: Tx) -> After:
-            tx.tickets.purge(now)
-            tx.admin_requests.purge(now)
-            forget_nonces(tx, now)
-            tx.calls.erase_results(now)
-            reach(Point.PURGE_WRITTEN)
-            return After(None)
-
-        await self._spine.run(work)
-        await self._refusals.sweep()

@@ -40,6 +40,13 @@ class MemoryAdminTokens:
     def list(self) -> Sequence[AdminToken]:
         return [*self._tables.admin_tokens.values()]
 
+    def purge(self, ended_before: int, limit: int) -> int:
+        tokens = self._tables.admin_tokens.values()
+        old = [t.id for t in tokens if min(t.expires_at, t.revoked_at or t.expires_at) < ended_before][:limit]
+        for name in old:
+            del self._tables.admin_tokens[name]
+        return len(old)
+
 
 class MemoryAdminRequests:
     """`AdminRequests` over a dictionary."""
@@ -55,8 +62,8 @@ class MemoryAdminRequests:
     def find(self, holder: str, key: str) -> Made | None:
         return self._tables.admin_requests.get((holder, key))
 
-    def purge(self, before: int) -> int:
-        old = [name for name, made in self._tables.admin_requests.items() if made.until < before]
+    def purge(self, before: int, limit: int) -> int:
+        old = [name for name, made in self._tables.admin_requests.items() if made.until < before][:limit]
         for name in old:
             del self._tables.admin_requests[name]
         return len(old)

@@ -49,7 +49,7 @@ class MemoryCalls:
             raise StaleState(f"call `{call.ref}` is not `{was}`")
         naming: dict[str, Any] = {name: getattr(stored, name) for name in _NAMING}
         self._tables.calls[call.ref] = replace(call, **naming)
-        if call.state.is_terminal:
+        if call.state not in OPEN:
             self._tables.inputs.pop(call.ref, None)
 
     def find(self, ref: str) -> Call | None:
@@ -101,11 +101,30 @@ class MemoryCalls:
             if (result := self._tables.results.get(ref)) is not None:
                 self._tables.results[ref] = replace(result, erase_at=min(result.erase_at, erase_at))
 
-    def erase_results(self, now: int) -> int:
-        due = [ref for ref, result in self._tables.results.items() if result.erase_at <= now]
+    def erase_results(self, now: int, limit: int) -> int:
+        due = [ref for ref, result in self._tables.results.items() if result.erase_at <= now][:limit]
         for ref in due:
             del self._tables.results[ref]
         return len(due)
+
+    def unknown(self, *, after: str = "", limit: int) -> Sequence[Call]:
+        lost = [c for c in self._tables.calls.values() if c.state is CallState.UNKNOWN and c.ref > after]
+        return sorted(lost, key=lambda call: call.ref)[:limit]
+
+    def purge(self, *, minted: bool, ended_before: int, limit: int) -> int:
+        ended = [
+            (call.ended_at, call.ref)
+            for call in self._tables.calls.values()
+            if call.minted == minted and call.ended_at is not None and call.ref not in self._tables.results
+        ]
+        old = [ref for ended_at, ref in sorted(ended) if ended_at < ended_before][:limit]
+        for ref in old:
+            del self._tables.calls[ref]
+            self._tables.receipts.pop(ref, None)
+        asked = [name for name, approval in self._tables.approvals.items() if approval.call in old]
+        for name in asked:
+            del self._tables.approvals[name]
+        return len(old)
 
     def due(self, now: int, limit: int) -> Sequence[Call]:
         due = [(at, call) for call in self._tables.calls.values() if (at := call.due_at) is not None]

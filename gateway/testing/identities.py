@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.calls import OPEN
 from gateway.domain.pages import PageSession
 from gateway.domain.sites import SiteKey, Ticket
 from gateway.runtime.ports import DuplicateKey
@@ -36,6 +37,22 @@ class MemoryAgentSessions:
     def list(self) -> Sequence[AgentSession]:
         return [*self._tables.sessions.values()]
 
+    def expired(self, after: int, until: int) -> Sequence[AgentSession]:
+        sessions = self._tables.sessions.values()
+        return [s for s in sessions if s.revoked_at is None and after < s.expires_at <= until]
+
+    def purge(self, ended_before: int, limit: int) -> int:
+        kept = {call.session for call in self._tables.calls.values()}
+        old = [
+            session.id
+            for session in self._tables.sessions.values()
+            if _ended_at(session) < ended_before and session.id not in kept
+        ][:limit]
+        for name in old:
+            del self._tables.sessions[name]
+            self._tables.baselines.pop(name, None)
+        return len(old)
+
 
 class MemorySiteKeys:
     """`SiteKeys` over a dictionary."""
@@ -59,6 +76,12 @@ class MemorySiteKeys:
     def list(self) -> Sequence[SiteKey]:
         return [*self._tables.keys.values()]
 
+    def purge(self, ended_before: int, limit: int) -> int:
+        old = [key.id for key in self._tables.keys.values() if _ended_at(key) < ended_before][:limit]
+        for name in old:
+            del self._tables.keys[name]
+        return len(old)
+
 
 class MemoryTickets:
     """`Tickets` over a dictionary."""
@@ -81,8 +104,8 @@ class MemoryTickets:
         self._tables.tickets[ticket_hash] = replace(ticket, used_at=at)
         return True
 
-    def purge(self, before: int) -> int:
-        old = [name for name, ticket in self._tables.tickets.items() if ticket.expires_at < before]
+    def purge(self, before: int, limit: int) -> int:
+        old = [name for name, ticket in self._tables.tickets.items() if ticket.expires_at < before][:limit]
         for name in old:
             del self._tables.tickets[name]
         return len(old)
@@ -114,3 +137,15 @@ class MemoryPageSessions:
             if (page.user, page.site) == (user, site) and page.pinned_at is not None and page.ended_at is None
         ]
         return self._tables.pages[max(pins)[1]] if pins else None
+
+    def purge(self, before: int, limit: int) -> int:
+        busy = {call.page for call in self._tables.calls.values() if call.state in OPEN}
+        pages = self._tables.pages.values()
+        old = [page.id for page in pages if page.standing_until < before and page.id not in busy][:limit]
+        for name in old:
+            del self._tables.pages[name]
+        return len(old)
+
+
+def _ended_at(grant: AgentSession | SiteKey) -> int:
+    return grant.expires_at if grant.revoked_at is None else min(grant.expires_at, grant.revoked_at)

@@ -45,8 +45,8 @@ class MemoryNonces:
         self._tables.nonces[holder, nonce] = (ref, until)
         return None
 
-    def purge(self, before: int) -> int:
-        old = [name for name, (_, until) in self._tables.nonces.items() if until < before]
+    def purge(self, before: int, limit: int) -> int:
+        old = [name for name, (_, until) in self._tables.nonces.items() if until < before][:limit]
         for name in old:
             del self._tables.nonces[name]
         return len(old)
@@ -91,6 +91,12 @@ class MemoryDenials:
     def list(self, user: str, now: int) -> Sequence[Denial]:
         live = [d for d in self._tables.denials.values() if d.user == user and now < d.until]
         return sorted(live, key=lambda denial: (denial.until, denial.agent, denial.request_fingerprint))
+
+    def purge(self, now: int, limit: int) -> int:
+        old = [key for key, denial in self._tables.denials.items() if denial.until <= now][:limit]
+        for key in old:
+            del self._tables.denials[key]
+        return len(old)
 
 
 class MemoryInstallation:

@@ -65,6 +65,6 @@ async def test_what_a_request_made_is_found_by_holder_and_key(store: Store) -> N
 async def test_requests_are_forgotten_when_their_time_is_over(store: Store) -> None:
     for key, until in (("old", NOW - 1), ("new", NOW)):
         await store.run(lambda tx, key=key, until=until: tx.admin_requests.add(a_made(key, until=until)))
-    assert await store.run(lambda tx: tx.admin_requests.purge(NOW)) == 1
+    assert await store.run(lambda tx: tx.admin_requests.purge(NOW, 10)) == 1
     assert await store.run(lambda tx: tx.admin_requests.find("adm_1", "old")) is None
     assert await store.run(lambda tx: tx.admin_requests.find("adm_1", "new")) == a_made("new", until=NOW)

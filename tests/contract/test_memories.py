@@ -26,7 +26,7 @@ async def test_a_nonce_is_kept_until_its_window_is_purged(store: Store) -> None:
         tx.nonces.add("ses_1", "edge", ref="call_2", until=NOW)
 
     await store.run(work)
-    assert await store.run(lambda tx: tx.nonces.purge(NOW)) == 1
+    assert await store.run(lambda tx: tx.nonces.purge(NOW, 10)) == 1
     assert await store.run(lambda tx: tx.nonces.add("ses_1", "old", ref="call_3", until=NOW)) is None
     assert await store.run(lambda tx: tx.nonces.add("ses_1", "edge", ref="call_4", until=NOW)) == "call_2"
 

@@ -36,6 +36,6 @@ async def test_a_purge_takes_what_expired_before(store: Store) -> None:
         tx.tickets.add(a_ticket(b"edge", expires_at=NOW))
 
     await store.run(work)
-    assert await store.run(lambda tx: tx.tickets.purge(NOW)) == 1
+    assert await store.run(lambda tx: tx.tickets.purge(NOW, 10)) == 1
     assert await store.run(lambda tx: tx.tickets.find(b"old")) is None
     assert await store.run(lambda tx: tx.tickets.find(b"edge")) is not None

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+DAY_MS: Final = 86_400_000
+
 TOP: Final = ""
 SERVER: Final = "server"
 LIMITS: Final = "limits"
@@ -68,6 +70,11 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "join_ms": (1_000, 600_000),
         # Keys of calls live 48 h; an older stamp could no longer be told from a replay.
         "call_age_ms": (1_000, 86_400_000),
+        # A retry carries a stamp of at most 24 h, and its call may have ended a day after the stamp.
+        "call_keep_ms": (2 * DAY_MS, 400 * DAY_MS),
+        "minted_call_keep_ms": (3_600_000, 400 * DAY_MS),
+        "grant_keep_ms": (DAY_MS, 400 * DAY_MS),
+        "audit_keep_ms": (30 * DAY_MS, 4_000 * DAY_MS),
         "page_ping_ms": (500, 60_000),
         "listed_changes_ms": (100, 60_000),
     }

@@ -76,6 +76,7 @@ def limits_of(top: Fields) -> Limits:
 _IN_STEP: Final = (
     ("approval_ms", "call_ms", "a call would end while its person is still being asked"),
     ("taken_result_ms", "result_ms", "taking a result may only shorten its life"),
+    ("minted_call_keep_ms", "call_keep_ms", "a call_id somebody chose has to outlive one nobody knows"),
     ("ledger_open", "ledger_rows", "open calls are rows of the ledger"),
     ("argument_bytes", "body_bytes", "arguments arrive inside a body"),
     ("declaration_bytes", "capabilities_bytes", "one declaration is part of all"),

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import Index, Table, delete, select
+from sqlalchemy import Index, Table, bindparam, delete, select, tuple_
 
 from gateway.adapters.sql.connection import Connection
 from gateway.adapters.sql.metadata import METADATA, NUMBER, TEXT, key, needed
@@ -27,7 +27,18 @@ _ADD: Final = Statement(insert_of(ADMIN_REQUESTS), *names_of(ADMIN_REQUESTS))
 _FIND: Final = Statement(
     select(ADMIN_REQUESTS).where(_R.holder == value(_R.holder), _R.key == value(_R.key)), "holder", "key"
 )
-_PURGE: Final = Statement(delete(ADMIN_REQUESTS).where(_R.until < value(_R.until, "before")), "before")
+_PURGE: Final = Statement(
+    delete(ADMIN_REQUESTS).where(
+        tuple_(_R.holder, _R.key).in_(
+            select(_R.holder, _R.key)
+            .where(_R.until < value(_R.until, "before"))
+            .order_by(_R.until)
+            .limit(bindparam("limit", type_=NUMBER))
+        )
+    ),
+    "before",
+    "limit",
+)
 
 
 class SqlAdminRequests:
@@ -46,5 +57,5 @@ class SqlAdminRequests:
         found_holder, found_key, request, name, until = row
         return Made(holder=found_holder, key=found_key, request=request, name=name, until=until)
 
-    def purge(self, before: int) -> int:
-        return self._connection.execute(_PURGE, (before,))
+    def purge(self, before: int, limit: int) -> int:
+        return self._connection.execute(_PURGE, (before, limit))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, delete, select, update
 from sqlmodel import Field
 
 from gateway.adapters.sql.connection import Connection, Row, Values
@@ -47,6 +47,22 @@ _USED: Final = Statement(
     update(TOKENS).values(last_used_at=value(_T.last_used_at)).where(_T.id == value(_T.id)), "last_used_at", "id"
 )
 _LIST: Final = Statement(select(TOKENS).order_by(_T.number))
+_PURGE: Final = Statement(
+    delete(TOKENS).where(
+        _T.number.in_(
+            select(_T.number)
+            .where(
+                (_T.expires_at < value(_T.expires_at, "expired_before"))
+                | (_T.revoked_at < value(_T.revoked_at, "revoked_before"))
+            )
+            .order_by(_T.number)
+            .limit(bindparam("limit", type_=NUMBER))
+        )
+    ),
+    "expired_before",
+    "revoked_before",
+    "limit",
+)
 
 
 class SqlAdminTokens:
@@ -75,6 +91,9 @@ class SqlAdminTokens:
 
     def list(self) -> Sequence[AdminToken]:
         return [_token_of(row) for row in self._connection.fetch_all(_LIST)]
+
+    def purge(self, ended_before: int, limit: int) -> int:
+        return self._connection.execute(_PURGE, (ended_before, ended_before, limit))
 
 
 def _values(token: AdminToken) -> Values:

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import Index, bindparam, delete, exists, select
 from sqlmodel import Field
 
+from gateway.adapters.sql.baselines import SqlBaselines
 from gateway.adapters.sql.connection import Connection, Row, Values
+from gateway.adapters.sql.ledger import CALLS
 from gateway.adapters.sql.metadata import BYTES, NUMBER, TEXT, Model, table_of
 from gateway.adapters.sql.statements import (
     Statement,
@@ -39,6 +41,8 @@ class AgentSessionRow(Model, table=True):
 
 SESSIONS: Final = table_of(AgentSessionRow)
 _S = SESSIONS.c
+Index("agent_sessions_expires", _S.expires_at)
+Index("agent_sessions_revoked", _S.revoked_at)
 
 _ADD: Final = Statement(insert_of(SESSIONS, without=["number"]), *names_of(SESSIONS, without=["number"]))
 _SAVE: Final = Statement(
@@ -47,13 +51,36 @@ _SAVE: Final = Statement(
 _FIND: Final = Statement(select(SESSIONS).where(_S.id == value(_S.id)), "id")
 _FIND_BY_TOKEN: Final = Statement(select(SESSIONS).where(_S.token_hash == value(_S.token_hash)), "token_hash")
 _LIST: Final = Statement(select(SESSIONS).order_by(_S.number))
+_EXPIRED: Final = Statement(
+    select(SESSIONS).where(
+        _S.expires_at > value(_S.expires_at, "after"),
+        _S.expires_at <= value(_S.expires_at, "until"),
+        _S.revoked_at.is_(None),
+    ),
+    "after",
+    "until",
+)
+_PURGEABLE: Final = Statement(
+    select(_S.number, _S.id)
+    .where(
+        (_S.expires_at < value(_S.expires_at, "expired_before"))
+        | (_S.revoked_at < value(_S.revoked_at, "revoked_before")),
+        ~exists().where(CALLS.c.session == _S.id),
+    )
+    .limit(bindparam("limit", type_=NUMBER)),
+    "expired_before",
+    "revoked_before",
+    "limit",
+)
+_FORGET: Final = Statement(delete(SESSIONS).where(_S.number == value(_S.number)), "number")
 
 
 class SqlAgentSessions:
     """`AgentSessions` on one connection."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, baselines: SqlBaselines) -> None:
         self._connection = connection
+        self._baselines = baselines
 
     def add(self, session: AgentSession) -> None:
         self._connection.execute(_ADD, (session.id, *_values(session)))
@@ -72,6 +99,16 @@ class SqlAgentSessions:
 
     def list(self) -> Sequence[AgentSession]:
         return [_session_of(row) for row in self._connection.fetch_all(_LIST)]
+
+    def expired(self, after: int, until: int) -> Sequence[AgentSession]:
+        return [_session_of(row) for row in self._connection.fetch_all(_EXPIRED, (after, until))]
+
+    def purge(self, ended_before: int, limit: int) -> int:
+        forgotten = 0
+        for number, name in self._connection.fetch_all(_PURGEABLE, (ended_before, ended_before, limit)):
+            self._baselines.drop(name)
+            forgotten += self._connection.execute(_FORGET, (number,))
+        return forgotten
 
 
 def _values(session: AgentSession) -> Values:

@@ -48,6 +48,7 @@ _DROP_BODY: Final = Statement(
     delete(SNAPSHOTS).where(SNAPSHOTS.c.key == value(SNAPSHOTS.c.key), ~exists().where(_B.shown == SNAPSHOTS.c.key)),
     "key",
 )
+_DROP: Final = Statement(delete(BASELINES).where(_B.session == value(_B.session)), "session")
 
 _KEPT: Final = 256
 """Parsed maps kept in memory. A name stands for one content for ever, so nothing can make one stale."""
@@ -77,6 +78,13 @@ class SqlBaselines:
             self._connection.execute(_PUT_BODY, (name, body))
         self._connection.execute(_PUT, (session, baseline.revision, baseline.snapshot, name))
         if before is not None and before[2] != name:
+            self._connection.execute(_DROP_BODY, (before[2],))
+
+    def drop(self, session: str) -> None:
+        """Forget the baseline of a session that is forgotten."""
+        before = self._connection.fetch_one(_FIND, (session,))
+        if before is not None:
+            self._connection.execute(_DROP, (session,))
             self._connection.execute(_DROP_BODY, (before[2],))
 
     def _shown(self, name: bytes) -> Mapping[str, str]:

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Final
 
-from sqlalchemy import bindparam, delete, func, insert, select, update
+from sqlalchemy import bindparam, delete, exists, func, insert, literal_column, select, update
 
+from gateway.adapters.sql.approvals import APPROVALS
 from gateway.adapters.sql.connection import Connection, Values
 from gateway.adapters.sql.ledger import (
     CALLS,
@@ -21,7 +22,16 @@ from gateway.adapters.sql.ledger import (
     naming_values,
 )
 from gateway.adapters.sql.metadata import NUMBER, TEXT
-from gateway.adapters.sql.statements import Statement, insert_of, names_of, one_of, value
+from gateway.adapters.sql.statements import (
+    Statement,
+    any_of,
+    insert_of,
+    names_of,
+    names_of_any,
+    one_of,
+    padded,
+    value,
+)
 from gateway.domain.calls import OPEN, Call, CallState, Entry, Receipt, Result
 from gateway.failpoints import Point, reach
 from gateway.runtime.ports import DuplicateKey, LedgerFull, StaleState
@@ -140,7 +150,54 @@ _HASTEN: Final = Statement(
     "ref",
     "later_than",
 )
-_ERASE_RESULTS: Final = Statement(delete(RESULTS).where(_S.erase_at <= value(_S.erase_at, "now")), "now")
+_ERASE_RESULTS: Final = Statement(
+    delete(RESULTS).where(
+        _S.call.in_(
+            select(_S.call).where(_S.erase_at <= value(_S.erase_at, "now")).order_by(_S.erase_at).limit(_LIMIT)
+        )
+    ),
+    "now",
+    "limit",
+)
+
+_UNKNOWN: Final = Statement(
+    select(CALLS)
+    .where(
+        # What has not ended is in the index of ends, under NULL.
+        _C.minted.in_([literal_column("0"), literal_column("1")]),
+        _C.ended_at.is_(None),
+        one_of(_C.state, [CallState.UNKNOWN]),
+        _C.ref > value(_C.ref, "after"),
+    )
+    .order_by(_C.ref)
+    .limit(_LIMIT),
+    "after",
+    "limit",
+)
+
+_CHUNK: Final = 100
+"""Calls forgotten by one statement."""
+
+_PURGEABLE: Final = Statement(
+    select(_C.number)
+    .where(
+        _C.minted == value(_C.minted),
+        _C.ended_at < value(_C.ended_at, "ended_before"),
+        one_of(_C.state, [state for state in CallState if state.is_terminal]),
+        ~exists().where(_S.call == _C.number),
+    )
+    .order_by(_C.ended_at)
+    .limit(_LIMIT),
+    "minted",
+    "ended_before",
+    "limit",
+)
+_CHUNK_NAMES: Final = names_of_any(_CHUNK)
+_FORGET_APPROVALS: Final = Statement(
+    delete(APPROVALS).where(APPROVALS.c.call.in_(select(_C.ref).where(any_of(_C.number, _CHUNK)))), *_CHUNK_NAMES
+)
+_FORGET_RECEIPTS: Final = Statement(delete(RECEIPTS).where(any_of(_R.call, _CHUNK)), *_CHUNK_NAMES)
+_FORGET_CALLS: Final = Statement(delete(CALLS).where(any_of(_C.number, _CHUNK)), *_CHUNK_NAMES)
 
 _Q = QUOTA.c
 _TAKE_PLACE: Final = Statement(
@@ -158,6 +215,8 @@ _TAKE_PLACE: Final = Statement(
 _GIVE_PLACE_BACK: Final = Statement(
     update(QUOTA).values(used=_Q.used - 1, open=_Q.open - value(_Q.open, "opened")), "opened"
 )
+_LOCK_QUOTA: Final = Statement(update(QUOTA).values(used=_Q.used))
+_GIVE_PLACES_BACK: Final = Statement(update(QUOTA).values(used=_Q.used - value(_Q.used, "forgotten")), "forgotten")
 _CLOSE_ONE: Final = Statement(update(QUOTA).values(open=_Q.open - 1))
 _REOPEN_ONE: Final = Statement(update(QUOTA).values(open=_Q.open + 1))
 _USAGE: Final = Statement(select(_Q.used, _Q.open))
@@ -190,7 +249,7 @@ class SqlCalls:
             self._connection.execute(_CLOSE_ONE)
         elif call.state in OPEN and was not in OPEN:
             self._connection.execute(_REOPEN_ONE)
-        if call.state.is_terminal:
+        if call.state not in OPEN:
             self._connection.execute(_ERASE_INPUT, (call.ref,))
 
     def find(self, ref: str) -> Call | None:
@@ -236,8 +295,26 @@ class SqlCalls:
             self._connection.execute(_MARK_TAKEN, (ref,))
             self._connection.execute(_HASTEN, (erase_at, ref, erase_at))
 
-    def erase_results(self, now: int) -> int:
-        return self._connection.execute(_ERASE_RESULTS, (now,))
+    def erase_results(self, now: int, limit: int) -> int:
+        return self._connection.execute(_ERASE_RESULTS, (now, limit))
+
+    def unknown(self, *, after: str = "", limit: int) -> Sequence[Call]:
+        return self._many(_UNKNOWN, (after, limit))
+
+    def purge(self, *, minted: bool, ended_before: int, limit: int) -> int:
+        # First the lock that everybody takes first: two purges at once then see different calls.
+        self._connection.execute(_LOCK_QUOTA)
+        rows = self._connection.fetch_all(_PURGEABLE, (int(minted), ended_before, limit))
+        numbers: list[int] = [row[0] for row in rows]
+        forgotten = 0
+        for place in range(0, len(numbers), _CHUNK):
+            chunk = padded(numbers[place : place + _CHUNK], _CHUNK)
+            self._connection.execute(_FORGET_APPROVALS, chunk)
+            self._connection.execute(_FORGET_RECEIPTS, chunk)
+            forgotten += self._connection.execute(_FORGET_CALLS, chunk)
+        if forgotten:
+            self._connection.execute(_GIVE_PLACES_BACK, (forgotten,))
+        return forgotten
 
     def due(self, now: int, limit: int) -> Sequence[Call]:
         return self._many(_DUE, (now, limit))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Index, Table, delete, select
+from sqlalchemy import Index, Table, bindparam, delete, select, tuple_
 
 from gateway.adapters.sql.connection import Connection, Row
 from gateway.adapters.sql.metadata import METADATA, NUMBER, TEXT, key, needed
@@ -24,6 +24,7 @@ DENIALS: Final = Table(
 )
 _D = DENIALS.c
 Index("denials_of_user", _D.user, _D.until)
+Index("denials_until", _D.until)
 
 _IS_LIVE = _D.until > value(_D.until, "now")
 
@@ -59,6 +60,18 @@ _LIST: Final = Statement(
     "user",
     "now",
 )
+_PURGE: Final = Statement(
+    delete(DENIALS).where(
+        tuple_(_D.agent, _D.user, _D.request_fingerprint).in_(
+            select(_D.agent, _D.user, _D.request_fingerprint)
+            .where(_D.until <= value(_D.until, "now"))
+            .order_by(_D.until)
+            .limit(bindparam("limit", type_=NUMBER))
+        )
+    ),
+    "now",
+    "limit",
+)
 
 
 class SqlDenials:
@@ -89,6 +102,9 @@ class SqlDenials:
 
     def list(self, user: str, now: int) -> Sequence[Denial]:
         return [_denial_of(row) for row in self._connection.fetch_all(_LIST, (user, now))]
+
+    def purge(self, now: int, limit: int) -> int:
+        return self._connection.execute(_PURGE, (now, limit))
 
 
 def _denial_of(row: Row) -> Denial:

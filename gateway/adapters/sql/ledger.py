@@ -78,6 +78,7 @@ IS_DUE_SOMETIME: Final = _C.due_at.is_not(None)
 Index("calls_equal", _C.session, _C.request_fingerprint, _C.capability)
 Index("calls_due", _C.due_at, sqlite_where=IS_DUE_SOMETIME, postgresql_where=IS_DUE_SOMETIME)
 Index("calls_open", _C.state, _C.session, _C.page, sqlite_where=IS_OPEN, postgresql_where=IS_OPEN)
+Index("calls_ended", _C.minted, _C.ended_at)
 Index("calls_of_session", _C.session, _C.number)
 Index("calls_of_user", _C.user, _C.number)
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import Index, Table, delete, select
+from sqlalchemy import Index, Table, bindparam, delete, select, tuple_
 
 from gateway.adapters.sql.connection import Connection
 from gateway.adapters.sql.metadata import METADATA, NUMBER, TEXT, key, needed
@@ -25,7 +25,18 @@ _ADD: Final = Statement(insert_of(NONCES).on_conflict_do_nothing(), *names_of(NO
 _FIND: Final = Statement(
     select(_N.ref).where(_N.holder == value(_N.holder), _N.nonce == value(_N.nonce)), "holder", "nonce"
 )
-_PURGE: Final = Statement(delete(NONCES).where(_N.until < value(_N.until, "before")), "before")
+_PURGE: Final = Statement(
+    delete(NONCES).where(
+        tuple_(_N.holder, _N.nonce).in_(
+            select(_N.holder, _N.nonce)
+            .where(_N.until < value(_N.until, "before"))
+            .order_by(_N.until)
+            .limit(bindparam("limit", type_=NUMBER))
+        )
+    ),
+    "before",
+    "limit",
+)
 
 
 class SqlNonces:
@@ -42,5 +53,5 @@ class SqlNonces:
         earlier: str = row[0]
         return earlier
 
-    def purge(self, before: int) -> int:
-        return self._connection.execute(_PURGE, (before,))
+    def purge(self, before: int, limit: int) -> int:
+        return self._connection.execute(_PURGE, (before, limit))

@@ -2,10 +2,11 @@
 
 from typing import Final
 
-from sqlalchemy import Index, select
+from sqlalchemy import Index, bindparam, delete, exists, select
 from sqlmodel import Field
 
 from gateway.adapters.sql.connection import Connection, Row, Values
+from gateway.adapters.sql.ledger import CALLS, IS_OPEN
 from gateway.adapters.sql.metadata import BYTES, NUMBER, TEXT, Model, table_of
 from gateway.adapters.sql.statements import (
     Statement,
@@ -41,6 +42,7 @@ PAGES: Final = table_of(PageSessionRow)
 _P = PAGES.c
 _IS_PINNED = _P.pinned_at.is_not(None)
 Index("page_sessions_created", _P.created_at, _P.id)
+Index("page_sessions_standing", _P.standing_until)
 Index("page_sessions_pinned", _P.user, _P.site, sqlite_where=_IS_PINNED, postgresql_where=_IS_PINNED)
 
 _ADD: Final = Statement(insert_of(PAGES), *names_of(PAGES))
@@ -53,6 +55,21 @@ _PINNED: Final = Statement(
     .limit(1),
     "user",
     "site",
+)
+_PURGE: Final = Statement(
+    delete(PAGES).where(
+        _P.id.in_(
+            select(_P.id)
+            .where(
+                _P.standing_until < value(_P.standing_until, "before"),
+                ~exists().where(CALLS.c.page == _P.id, IS_OPEN),
+            )
+            .order_by(_P.standing_until)
+            .limit(bindparam("limit", type_=NUMBER))
+        )
+    ),
+    "before",
+    "limit",
 )
 
 
@@ -76,6 +93,9 @@ class SqlPageSessions:
     def pinned(self, user: str, site: str) -> PageSession | None:
         row = self._connection.fetch_one(_PINNED, (user, site))
         return None if row is None else _page_of(row)
+
+    def purge(self, before: int, limit: int) -> int:
+        return self._connection.execute(_PURGE, (before, limit))
 
 
 def _values(page: PageSession) -> Values:

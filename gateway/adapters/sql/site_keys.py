@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, delete, select
 from sqlmodel import Field
 
 from gateway.adapters.sql.connection import Connection, Row, Values
@@ -42,6 +42,22 @@ _SAVE: Final = Statement(
 )
 _FIND: Final = Statement(select(KEYS).where(_K.id == value(_K.id)), "id")
 _LIST: Final = Statement(select(KEYS).order_by(_K.number))
+_PURGE: Final = Statement(
+    delete(KEYS).where(
+        _K.number.in_(
+            select(_K.number)
+            .where(
+                (_K.expires_at < value(_K.expires_at, "expired_before"))
+                | (_K.revoked_at < value(_K.revoked_at, "revoked_before"))
+            )
+            .order_by(_K.number)
+            .limit(bindparam("limit", type_=NUMBER))
+        )
+    ),
+    "expired_before",
+    "revoked_before",
+    "limit",
+)
 
 
 class SqlSiteKeys:
@@ -63,6 +79,9 @@ class SqlSiteKeys:
 
     def list(self) -> Sequence[SiteKey]:
         return [_key_of(row) for row in self._connection.fetch_all(_LIST)]
+
+    def purge(self, ended_before: int, limit: int) -> int:
+        return self._connection.execute(_PURGE, (ended_before, ended_before, limit))
 
 
 def _values(key: SiteKey) -> Values:

@@ -1,6 +1,6 @@
 """Constant SQL: SQLAlchemy Core, compiled once at import. Compiling per call costs ten times the call itself."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from sqlalchemy import BindParameter, Column, ColumnElement, Table, Update, bindparam, literal_column, update
@@ -15,10 +15,13 @@ from sqlalchemy.sql.elements import CompilerElement
 __all__ = [
     "Statement",
     "Upsert",
+    "any_of",
     "insert_of",
     "names_of",
+    "names_of_any",
     "names_of_replace",
     "one_of",
+    "padded",
     "replace_of",
     "value",
 ]
@@ -49,6 +52,21 @@ def value(column: Column[Any], name: str | None = None) -> BindParameter[Any]:
 def one_of(column: ColumnElement[Any], words: Iterable[str]) -> ColumnElement[bool]:
     """`column IN (…)` with the words in the text: a partial index serves only what it can read there."""
     return column.in_([literal_column(f"'{word}'") for word in sorted(words)])
+
+
+def any_of(column: ColumnElement[Any], count: int) -> ColumnElement[bool]:
+    """`column IN (?, …)` with `count` values the caller gives (`padded`); a constant text for a list of any length."""
+    return column.in_([bindparam(name, type_=column.type) for name in names_of_any(count)])
+
+
+def names_of_any(count: int) -> tuple[str, ...]:
+    """The order of the values of `any_of`."""
+    return tuple(f"any_{place}" for place in range(count))
+
+
+def padded(values: Sequence[int], count: int) -> tuple[int, ...]:
+    """One to `count` values, filled up with the last."""
+    return (*values, *[values[-1]] * (count - len(values)))
 
 
 def insert_of(table: Table, *, without: Iterable[str] = ()) -> Upsert:

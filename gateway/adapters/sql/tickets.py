@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sqlalchemy import Index, Table, delete, select, update
+from sqlalchemy import Index, Table, bindparam, delete, select, update
 
 from gateway.adapters.sql.connection import Connection
 from gateway.adapters.sql.metadata import BYTES, METADATA, NUMBER, TEXT, key, needed, optional
@@ -35,7 +35,18 @@ _USE: Final = Statement(
     "used_at",
     "which",
 )
-_PURGE: Final = Statement(delete(TICKETS).where(_T.expires_at < value(_T.expires_at, "before")), "before")
+_PURGE: Final = Statement(
+    delete(TICKETS).where(
+        _T.hash.in_(
+            select(_T.hash)
+            .where(_T.expires_at < value(_T.expires_at, "before"))
+            .order_by(_T.expires_at)
+            .limit(bindparam("limit", type_=NUMBER))
+        )
+    ),
+    "before",
+    "limit",
+)
 
 
 class SqlTickets:
@@ -80,5 +91,5 @@ class SqlTickets:
     def use(self, ticket_hash: bytes, at: int) -> bool:
         return self._connection.execute(_USE, (at, ticket_hash)) == 1
 
-    def purge(self, before: int) -> int:
-        return self._connection.execute(_PURGE, (before,))
+    def purge(self, before: int, limit: int) -> int:
+        return self._connection.execute(_PURGE, (before, limit))

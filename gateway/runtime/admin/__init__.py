@@ -1,6 +1,7 @@
 """What an administrator does from the command line: grants, keys, explanations, the trail, a new configuration."""
 
 from gateway.runtime.admin.answers import Explained, Grant, NewAdminToken, NewKey, Place, Status
+from gateway.runtime.admin.reconciling import Meant
 from gateway.runtime.admin.reloader import Reloaded, Reloader
 from gateway.runtime.admin.tokens import TOKEN_HOURS, AdminTokens
 from gateway.runtime.admin.trail import Broken, TrailRecord, Verification
@@ -15,6 +16,7 @@ __all__ = [
     "Broken",
     "Explained",
     "Grant",
+    "Meant",
     "NewAdminToken",
     "NewKey",
     "Place",

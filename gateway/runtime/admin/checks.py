@@ -11,6 +11,7 @@ HOUR_MS: Final = 3_600_000
 DAY_MS: Final = 86_400_000
 DAYS_MAX: Final = 366
 USER_MAX: Final = 256
+REASON_MAX: Final = 200
 
 _UNPRINTABLE: Final = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -52,3 +53,9 @@ def check_conversation(name: str | None) -> None:
     """The name of a conversation, if one is given."""
     if name is not None and not _CONVERSATION.fullmatch(name):
         raise bad(f"conversation `{name[:160]}` is not made of at most 128 of A-Z, a-z, 0-9, `._:-`")
+
+
+def check_reason(reason: str | None) -> None:
+    """A note for the audit trail, if one is given."""
+    if reason is not None and (not reason.strip() or len(reason) > REASON_MAX or _UNPRINTABLE.search(reason)):
+        raise bad(f"a reason is 1 to {REASON_MAX} visible characters")

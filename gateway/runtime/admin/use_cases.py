@@ -17,12 +17,14 @@ from gateway.domain.sites import AgentProfile, Site, SiteKey
 from gateway.runtime import audit
 from gateway.runtime.admin.answers import Explained, Grant, NewKey, Place, Status
 from gateway.runtime.admin.checks import DAY_MS, bad, check_conversation, check_days, check_patterns, check_user
+from gateway.runtime.admin.reconciling import Meant, Reconciler
 from gateway.runtime.admin.tokens import AdminTokens
 from gateway.runtime.admin.trail import Trail, TrailRecord, Verification
 from gateway.runtime.effects import After, KeyEnded
 from gateway.runtime.identity import AGENT_PREFIX, SITE_PREFIX, Identity, hash_of
 from gateway.runtime.inventory import describe_page, question_of
 from gateway.runtime.ports import Clock, Ids, Tx
+from gateway.runtime.retention import Retention
 from gateway.runtime.spine import Spine
 from gateway.runtime.world import Live
 from policy.explain import explain
@@ -36,7 +38,9 @@ KEY_DAYS: Final = 90
 class Admin:
     """Use cases of the command line. `by` says who acts, like `local:ada`."""
 
-    def __init__(self, *, spine: Spine, live: Live, clock: Clock, ids: Ids, identity: Identity) -> None:
+    def __init__(
+        self, *, spine: Spine, live: Live, clock: Clock, ids: Ids, identity: Identity, retention: Retention
+    ) -> None:
         self._spine = spine
         self._live = live
         self._clock = clock
@@ -44,6 +48,8 @@ class Admin:
         self._identity = identity
         self._trail = Trail(spine.store)
         self.tokens = AdminTokens(spine=spine, clock=clock, ids=ids)
+        self._retention = retention
+        self._reconciler = Reconciler(spine, clock)
 
     async def add_session(
         self,
@@ -234,6 +240,30 @@ class Admin:
         if call is None:
             raise GatewayError(ErrorCode.UNKNOWN_CALL, f"there is no call `{ref[:160]}`")
         return call, receipts
+
+    async def reconcile(self, ref: str, *, succeeded: bool, reason: str | None = None, by: str) -> Call:
+        """Settle an `unknown` call by what was found out elsewhere; nothing is run.
+
+        Raises:
+            GatewayError: `unknown_call`, or `bad_request` where it is not `unknown`.
+        """
+        return await self._reconciler.one(ref, succeeded=succeeded, reason=reason, by=by)
+
+    async def reconcile_many(
+        self, meant: Meant, *, succeeded: bool, reason: str | None = None, by: str, is_rehearsal: bool = False
+    ) -> Sequence[Call]:
+        """Settle every `unknown` call that is meant; a rehearsal only finds them.
+
+        Raises:
+            GatewayError: `bad_request`, when nothing says which are meant.
+        """
+        return await self._reconciler.many(
+            meant, succeeded=succeeded, reason=reason, by=by, is_rehearsal=is_rehearsal
+        )
+
+    async def purge(self, *, by: str) -> Mapping[str, int]:
+        """Forget now what retention would forget soon; how many of each kind went."""
+        return await self._retention.apply(by=by)
 
     async def explain(self, session: str, capability: str) -> Explained:
         """Why `session` may or may not use `capability`: by the runtime, and on each page of its user.

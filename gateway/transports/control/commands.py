@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.domain.audit import Stream
 from gateway.domain.errors import ErrorCode, GatewayError
-from gateway.runtime.admin import KEY_DAYS, SESSION_DAYS, TOKEN_HOURS, Admin, Reloader
+from gateway.runtime.admin import KEY_DAYS, SESSION_DAYS, TOKEN_HOURS, Admin, Meant, Reloader
 from gateway.transports.control import views
 
 Text = Annotated[str, Field(max_length=1024)]
@@ -77,6 +77,18 @@ class ListCalls(Parameters):
 
     limit: Count = 50
     session: Text | None = None
+
+
+class Reconcile(Parameters):
+    """`calls.reconcile`: one call by `name`, or those of a page and time (ms)."""
+
+    succeeded: bool
+    reason: Text | None = None
+    name: Text | None = None
+    page: Text | None = None
+    since: int | None = None
+    until: int | None = None
+    is_rehearsal: bool = False
 
 
 class Explain(Parameters):
@@ -183,6 +195,21 @@ async def _show_call(desk: Desk, p: Named) -> Any:
     return {**views.of_call(call), "receipts": [views.of_receipt(receipt) for receipt in receipts]}
 
 
+async def _reconcile(desk: Desk, p: Reconcile) -> Any:
+    if p.name is not None:
+        settled = [await desk.admin.reconcile(p.name, succeeded=p.succeeded, reason=p.reason, by=desk.by)]
+    else:
+        meant = Meant(page=p.page, since=p.since, until=p.until)
+        settled = await desk.admin.reconcile_many(
+            meant, succeeded=p.succeeded, reason=p.reason, by=desk.by, is_rehearsal=p.is_rehearsal
+        )
+    return [views.of_call(call) for call in settled]
+
+
+async def _purge(desk: Desk, _: Nothing) -> Any:
+    return dict(await desk.admin.purge(by=desk.by))
+
+
 async def _explain(desk: Desk, p: Explain) -> Any:
     return views.of_explanation(await desk.admin.explain(p.session, p.capability))
 
@@ -223,6 +250,8 @@ COMMANDS: Final[Mapping[str, Command[Any]]] = {
     "site.list": Command(Nothing, _list_sites),
     "calls.list": Command(ListCalls, _list_calls),
     "calls.show": Command(Named, _show_call),
+    "calls.reconcile": Command(Reconcile, _reconcile),
+    "purge": Command(Nothing, _purge),
     "explain": Command(Explain, _explain),
     "audit.tail": Command(Tail, _tail),
     "audit.after": Command(After, _after),

@@ -177,7 +177,11 @@ class Rig:
         """Let what is due happen, as the background task would."""
         services = self.services
         sweeper = Sweeper(
-            spine=services.spine, clock=services.clock, pages=services.pages, refusals=services.refusals
+            spine=services.spine,
+            clock=services.clock,
+            pages=services.pages,
+            refusals=services.refusals,
+            retention=services.retention,
         )
         await sweeper.sweep()
 

@@ -103,12 +103,12 @@ def test_dispatch_starts_the_execution_time_and_not_the_waiting_time() -> None:
     assert (call.dispatched_at, call.execute_by, call.due_at) == (late, late + 30_000, late + 30_000)
 
 
-def test_only_an_answer_after_a_loss_is_marked_late() -> None:
-    """The mark tells status from delivery."""
+def test_whatever_ends_a_lost_call_is_marked_late() -> None:
+    """The mark tells status from delivery; design §3 marks a reconciled call like a late answer."""
     lost = step(a_call(state=CallState.DISPATCHED), CallEvent.LOSE, now=NOW, code=ErrorCode.OUTCOME_UNKNOWN)
     assert lost.ended_at is None
     assert step(lost, CallEvent.SUCCEED, now=NOW).late
-    assert not step(lost, CallEvent.RECONCILE_SUCCEEDED, now=NOW).late
+    assert step(lost, CallEvent.RECONCILE_SUCCEEDED, now=NOW).late
     assert not step(a_call(state=CallState.DISPATCHED), CallEvent.SUCCEED, now=NOW).late
 
 

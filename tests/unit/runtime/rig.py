@@ -274,7 +274,13 @@ async def running(
         enabled=lambda _: {name: descriptor for name, (descriptor, _) in given.items() if is_on()},
         handlers={name: handler for name, (_, handler) in given.items()},
     )
-    sweeper = Sweeper(spine=services.spine, clock=clock, pages=services.pages, refusals=services.refusals)
+    sweeper = Sweeper(
+        spine=services.spine,
+        clock=clock,
+        pages=services.pages,
+        refusals=services.refusals,
+        retention=services.retention,
+    )
     rig = Rig(services, store, clock, sweeper)
     yield rig
     await rig.settle()
