@@ -42,6 +42,7 @@ from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
 from gateway.runtime.surface import Surface
 from gateway.runtime.sweeper import Sweeper
+from gateway.runtime.telemetry import Telemetry
 from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live, World
 from gateway.transports import agents_mcp, assets, health, page_ws, surface_http
@@ -170,8 +171,10 @@ def wire(
     key: bytes,
     enabled: Enabled,
     handlers: Mapping[str, Handler],
+    telemetry: Telemetry | None = None,
 ) -> Services:
-    """Make the use cases over one store."""
+    """Make the use cases over one store; without `telemetry` nobody is told how they fare."""
+    telemetry = telemetry or Telemetry()
     spine, vault, wall, clock = Spine(store), Vault(), clock, SteadyClock(clock)
     live = Live(World(configuration=configuration, builtins=enabled(configuration)))
     identity = Identity(spine=spine, live=live, clock=clock, ids=ids)
@@ -188,10 +191,11 @@ def wire(
         digester=Digester(key),
         vault=vault,
         handlers=handlers,
+        watch=telemetry.calls,
     )
     pages = Pages(spine=spine, live=live, clock=clock, ids=ids, approvals=approvals, vault=vault)
     pages.on_gone(sessions.page_gone)
-    execution = Execution(spine=spine, live=live, clock=clock, handlers=handlers)
+    execution = Execution(spine=spine, live=live, clock=clock, handlers=handlers, watch=telemetry.calls)
     execution.connect_pages(pages)
     contexts = Contexts(pages=pages, ids=ids)
     # Ages are judged by the wall: a clock that only once was far ahead would make everything old.
@@ -202,7 +206,7 @@ def wire(
         spine=spine,
         live=live,
         identity=identity,
-        refusals=Refusals(spine, clock),
+        refusals=Refusals(spine, clock, telemetry.meter),
         readiness=Readiness(spine, clock),
         sessions=sessions,
         inventories=inventories,
@@ -225,6 +229,7 @@ def wire(
         admin=Admin(spine=spine, live=live, clock=clock, ids=ids, identity=identity, retention=retention),
         reconfiguration=Reconfiguration(spine=spine, live=live, clock=clock, pages=pages, builtins=enabled),
         retention=retention,
+        telemetry=telemetry,
     )
 
 

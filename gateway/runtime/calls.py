@@ -33,6 +33,7 @@ from gateway.runtime.ports import Clock, Ids, Tx
 from gateway.runtime.requests import Admission, Admitted, CallRequest, Outcome, Refused
 from gateway.runtime.settlement import Answer, request_cancel
 from gateway.runtime.spine import Spine
+from gateway.runtime.telemetry import CallWatch, this_request
 from gateway.runtime.validators import validator_of
 from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live
@@ -59,6 +60,7 @@ class Calls:
         digester: Digester,
         vault: Vault,
         handlers: Mapping[str, Handler],
+        watch: CallWatch,
     ) -> None:
         self._spine = spine
         self._live = live
@@ -69,6 +71,7 @@ class Calls:
         self._digester = digester
         self._vault = vault
         self._handlers = handlers
+        self._watch = watch
         self._limiter = Limiter()
         self.attendance = Attendance(self._last_waiter_left)
         self._taken: set[str] = set()
@@ -88,7 +91,9 @@ class Calls:
         Raises:
             GatewayError: the request is refused; nothing of it is kept but the audit record.
         """
+        began = time.perf_counter()
         plan = await self._plan(request)
+        self._watch.decided(plan.resolved.entry.decision if plan.resolved else None, plan.refusal)
         waiter = self.attendance.join(plan.ref)
         landed: list[Admission] = []
         try:
@@ -106,8 +111,14 @@ class Calls:
         if isinstance(admission, Refused):
             self.attendance.leave(waiter)
             admission.error.is_audited = True
+            self._watch.refused(request.entry, admission.error)
+            this_request().code = admission.error.code.wire
             raise admission.error
         call = admission.call
+        if admission.replayed:
+            self._watch.replayed()
+        else:
+            self._watch.admitted(call, time.perf_counter() - began)
         for listener in self._listeners:
             listener(call)
         return Outcome(call=call, result=admission.result, replayed=admission.replayed), waiter
@@ -352,6 +363,8 @@ class Calls:
     # -- waiting ------------------------------------------------------------------------------------------
 
     def _tell(self, effect: Told) -> None:
+        if effect.progress is None:
+            self._watch.told(effect.call)
         if is_finished(effect.call) and not effect.call.state.is_undispatched:
             self._vault.drop(effect.call.ref)
         self.attendance.tell(News(call=effect.call, result=effect.result, progress=effect.progress))

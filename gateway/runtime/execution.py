@@ -17,6 +17,7 @@ from gateway.runtime.effects import After, CancelWork, Execute, Told
 from gateway.runtime.ports import Clock, Tx
 from gateway.runtime.settlement import Answer, judged, not_delivered, settle
 from gateway.runtime.spine import Spine
+from gateway.runtime.telemetry import CallWatch
 from gateway.runtime.validators import validator_of
 from gateway.runtime.world import Live
 
@@ -62,11 +63,14 @@ class BuiltinContext:
 class Execution:
     """Executors by handler kind, and the one way an answer becomes a settlement."""
 
-    def __init__(self, *, spine: Spine, live: Live, clock: Clock, handlers: Mapping[str, Handler]) -> None:
+    def __init__(
+        self, *, spine: Spine, live: Live, clock: Clock, handlers: Mapping[str, Handler], watch: CallWatch
+    ) -> None:
         self._spine = spine
         self._live = live
         self._clock = clock
         self._handlers = handlers
+        self._watch = watch
         self._running: dict[str, asyncio.Task[None]] = {}
         self._pages: PageLink | None = None
         self._on_page: dict[str, _OnPage] = {}
@@ -98,6 +102,7 @@ class Execution:
 
         `declared` is the declaration the call was dispatched under, if its executor still knows it.
         """
+        self._watch.answered(call.ref)
         descriptor = declared or self._descriptor(call)
         violation = None
         if answer.code is None and descriptor is not None and answer.output is not None:
@@ -209,6 +214,7 @@ class Execution:
 
     def _execute(self, effect: Execute) -> None:
         call = effect.call
+        self._watch.dispatched(call)
         reach(Point.DISPATCH_COMMITTED)
         if call.page is None:
             task = asyncio.get_running_loop().create_task(self._run_builtin(call, effect.arguments))

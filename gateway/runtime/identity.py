@@ -18,6 +18,7 @@ from gateway.runtime import audit
 from gateway.runtime.effects import After, SessionEnded
 from gateway.runtime.ports import Clock, Ids, Tx
 from gateway.runtime.spine import Spine
+from gateway.runtime.telemetry import this_request
 from gateway.runtime.world import Live
 from policy.model import name_matches
 from policy.patterns import is_pattern
@@ -73,6 +74,8 @@ class Identity:
         if session.agent not in self._live.world.configuration.agents:
             raise GatewayError(ErrorCode.UNAUTHENTICATED, "the agent is not configured any more")
         self._remember(token_hash, session)
+        request = this_request()
+        request.agent, request.session = session.agent, session.id
         return session
 
     def _remember(self, token_hash: bytes, session: AgentSession) -> None:

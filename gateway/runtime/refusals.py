@@ -9,6 +9,7 @@ from gateway.runtime import audit
 from gateway.runtime.effects import After
 from gateway.runtime.ports import Clock
 from gateway.runtime.spine import Spine
+from gateway.runtime.telemetry import NO_METER, Meter, names, this_request
 
 SINGLY: Final = 20
 MINUTE_MS: Final = 60_000
@@ -25,9 +26,10 @@ class _Tally:
 class Refusals:
     """One per gateway."""
 
-    def __init__(self, spine: Spine, clock: Clock) -> None:
+    def __init__(self, spine: Spine, clock: Clock, meter: Meter = NO_METER) -> None:
         self._spine = spine
         self._clock = clock
+        self._meter = meter
         self._tallies: dict[tuple[str, ErrorCode, str], _Tally] = {}
 
     async def note(
@@ -42,6 +44,8 @@ class Refusals:
 
         False when it is only counted: it is not worth a line in the log either.
         """
+        self._meter.add(names.REFUSALS, door, code.wire)
+        this_request().code = code.wire
         now = self._clock.now()
         minute = now // MINUTE_MS
         key = (peer, code, door)

@@ -1,14 +1,12 @@
 """One request for one capability, as every door hands it to the spine."""
 
-import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from gateway.domain.agent_sessions import AgentSession, Principal
 from gateway.domain.calls import Call, Entry, Result
 from gateway.domain.errors import GatewayError
-
-_TRACE_CONTEXT: Final = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+from gateway.domain.trace_context import read_traceparent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +34,8 @@ class CallRequest:
     @property
     def trace_context(self) -> str | None:
         """`traceparent`, if it is one: it is kept with the call, and a caller may send any text."""
-        given = self.traceparent
-        return given if given is not None and _TRACE_CONTEXT.fullmatch(given) else None
+        found = read_traceparent(self.traceparent)
+        return None if found is None else found.text
 
     @property
     def principal(self) -> Principal:

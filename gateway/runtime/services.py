@@ -20,6 +20,7 @@ from gateway.runtime.retention import Retention
 from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
 from gateway.runtime.surface import Surface
+from gateway.runtime.telemetry import Telemetry
 from gateway.runtime.world import Live
 
 
@@ -47,3 +48,4 @@ class Services:
     admin: Admin
     reconfiguration: Reconfiguration
     retention: Retention
+    telemetry: Telemetry

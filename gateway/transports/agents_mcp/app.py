@@ -17,6 +17,7 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
+from gateway.transports.agents_mcp import operations
 from gateway.transports.agents_mcp.bodies import judge, replay
 from gateway.transports.agents_mcp.calling import InFlight, ToolCalls
 from gateway.transports.agents_mcp.exchange import Exchange, current_exchange
@@ -146,6 +147,10 @@ class McpEndpoint:
         user = self._users.of(session)
         scope["user"] = user
         tokens = current_exchange.set(exchange), auth_context_var.set(user)
+        operation = None
+        if message is not None:
+            version = headers.get(MCP_PROTOCOL_VERSION_HEADER, "")
+            operation = operations.begin(self._services.telemetry, exchange, message, headers, version)
         try:
             watched, recorded = exchange.watched(receive), exchange.recorded(receive, send)
             if is_modern:
@@ -153,6 +158,8 @@ class McpEndpoint:
             else:
                 await self._serve_legacy(exchange, message, scope, watched, recorded)
         finally:
+            if operation is not None:
+                operation.end()
             exchange.close()
             current_exchange.reset(tokens[0])
             auth_context_var.reset(tokens[1])

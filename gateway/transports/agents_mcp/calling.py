@@ -14,8 +14,10 @@ from gateway.runtime.calls import CALL_ID_GRAMMAR, is_finished
 from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.requests import CallRequest, Outcome
 from gateway.runtime.services import Services
+from gateway.runtime.telemetry import names
 from gateway.transports.agents_mcp import static_tools
 from gateway.transports.agents_mcp.exchange import Exchange
+from gateway.transports.agents_mcp.operations import failed_with
 from gateway.transports.agents_mcp.results import ToolAnswer, answer_to, refusal, store_trouble
 from gateway.transports.agents_mcp.tasks import task_fields
 from gateway.transports.agents_mcp.tools import PREFIX, Names, Target, name_of
@@ -59,6 +61,12 @@ class ToolCalls:
         Raises:
             MCPError: -32602 for a tool this session was never shown.
         """
+        answer = await self._answer_or_refusal(asked)
+        if isinstance(answer, ToolAnswer) and answer.is_error:
+            failed_with(names.TOOL_ERROR)
+        return answer
+
+    async def _answer_or_refusal(self, asked: ToolRequest) -> ToolAnswer | dict[str, Any]:
         try:
             return await self._answer(asked)
         except GatewayError as error:
@@ -109,7 +117,6 @@ class ToolCalls:
     ) -> ToolAnswer | dict[str, Any]:
         exchange = asked.exchange
         key = _call_id(asked.meta) or call_id
-        traceparent = asked.meta.get("traceparent")
         request = CallRequest(
             session=exchange.session,
             capability=capability,
@@ -118,7 +125,7 @@ class ToolCalls:
             call_id=key,
             may_join=key is None,
             arrival=exchange.arrival,
-            traceparent=traceparent if isinstance(traceparent, str) else None,
+            traceparent=exchange.traceparent,
         )
         try:
             outcome, waiter = await self._services.calls.submit(request)

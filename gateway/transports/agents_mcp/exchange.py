@@ -25,6 +25,8 @@ class Exchange:
     mcp_session: str | None
     attendance: Attendance
     take: Callable[[Call], None]
+    traceparent: str | None = None
+    """The place in a trace that the calls of this request belong to."""
     is_gone: bool = False
     """The client left before its answer was whole."""
     is_answered: bool = False

@@ -32,6 +32,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.transports.agents_mcp.calling import ToolCalls, ToolRequest
 from gateway.transports.agents_mcp.exchange import Exchange
+from gateway.transports.agents_mcp.operations import failed_with
 from gateway.transports.agents_mcp.params import are_valid
 from gateway.transports.agents_mcp.refusals import send_json
 from gateway.transports.agents_mcp.results import ToolAnswer
@@ -183,6 +184,7 @@ async def _reject(send: Send, request: Any, rejection: InboundLadderRejection) -
 
 async def send_error(send: Send, request: Any, code: int, message: str, data: Any = None) -> None:
     """A JSON-RPC error with the status the SDK's table gives it."""
+    failed_with(str(code))
     error: Message = {"code": code, "message": message}
     if data is not None:
         error["data"] = data

@@ -11,6 +11,7 @@ from mcp.server.subscriptions import ServerEvent
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CLIENT_CAPABILITIES_META_KEY,
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
     DiscoverResult,
@@ -28,6 +29,7 @@ from gateway.transports.agents_mcp.exchange import Exchange, current_exchange
 from gateway.transports.agents_mcp.extensions import Extensions
 from gateway.transports.agents_mcp.json_objects import members_of
 from gateway.transports.agents_mcp.listening import Listening
+from gateway.transports.agents_mcp.operations import failed_with
 from gateway.transports.agents_mcp.results import ToolAnswer
 from gateway.transports.agents_mcp.scrubbing import Handler, contained, internal
 from gateway.transports.agents_mcp.tasks import (
@@ -127,6 +129,7 @@ class Methods:
         self._begin = begin
         self._end = end
         server.extensions[TASKS] = {}
+        # The SDK's own span, which holds what an exception says, gives way to `operations`.
         server.middleware[:] = [self._scrub, self._cached_list, self._kept_session]
         handlers: tuple[tuple[str, type[RequestParams], Handler], ...] = (
             ("server/discover", RequestParams, self._discover),
@@ -195,10 +198,15 @@ class Methods:
         """No exception text reaches the wire, in either era."""
         try:
             return await call_next(ctx)
-        except (MCPError, ValidationError):
-            # A ValidationError here is the SDK's own about the parameters; handlers' are caught below.
+        except MCPError as error:
+            failed_with(str(error.error.code))
+            raise
+        except ValidationError:
+            # The SDK's own about the parameters; handlers' are caught below.
+            failed_with(str(INVALID_PARAMS))
             raise
         except Exception as error:  # noqa: BLE001 - the boundary to the wire
+            failed_with(str(INTERNAL_ERROR))
             raise internal(error, ctx.method) from None
 
     async def _cached_list(self, ctx: Context, call_next: CallNext) -> HandlerResult:

@@ -8,6 +8,7 @@ from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS
 from starlette.types import Receive, Send
 
 from gateway.transports.agents_mcp.exchange import Exchange
+from gateway.transports.agents_mcp.operations import failed_with
 from gateway.transports.agents_mcp.refusals import send_json
 
 _HEADERS: Final = [
@@ -62,6 +63,7 @@ class Stream:
 
     async def fails(self, request: Any, code: int, message: str) -> None:
         """A protocol error; after the stream began it cannot have a status of its own."""
+        failed_with(str(code))
         body = orjson.dumps({"jsonrpc": "2.0", "id": request, "error": {"code": code, "message": message}})
         if self._is_open:
             await self.ends(body)
