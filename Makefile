@@ -24,7 +24,7 @@ help:  ## list the targets
 
 # ---- what people run ------------------------------------------------------------------------------------------
 
-.PHONY: demo demo-scripted test check bench fmt lock clean
+.PHONY: demo demo-scripted test check guards bench fmt lock clean
 demo: setup  ## start the gateway with the demo site and a ready agent
 	@$(BIN)/ostiary demo
 
@@ -42,6 +42,9 @@ check: setup  ## lint, format, types, architecture, unit tests: the minute befor
 	npm --prefix $(WEB) run types
 	npm --prefix $(WEB) test
 	$(BIN)/pytest -q tests/unit tests/architecture
+
+guards: setup  ## take each guard out of a copy of the code and name the test that notices
+	@$(BIN)/python -m tests.guards $(GUARDS)
 
 bench: setup  ## measure the call path on this machine
 	@$(BIN)/python -m tests.bench

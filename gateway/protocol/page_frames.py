@@ -20,7 +20,10 @@ FRAME_BYTES: Final = 1_310_720
 """1.25 MiB (design §17)."""
 
 FRAME_DEPTH: Final = 128
-"""Room for a declaration's schema of 32 levels; a deeper frame is refused whole."""
+"""Room for a declaration's schema of 32 levels; a deeper frame is refused whole, unless it is a snapshot."""
+
+SNAPSHOT_DEPTH: Final = 1_023
+"""How deep a snapshot is read, so that what is wrong is told of the one declaration: as far as the reader goes."""
 
 Ref = Annotated[str, Field(min_length=1, max_length=64)]
 Token = Annotated[str, Field(min_length=1, max_length=256)]

@@ -42,7 +42,7 @@ class Snapshots:
         if self._expected != (frame.seq, frame.part, frame.parts) or frame.part > frame.parts:
             self._forget()
             raise GatewayError(ErrorCode.BAD_REQUEST, "parts come in order, from 1; send the snapshot again")
-        self._texts += [(declaration, len(dumps(declaration))) for declaration in frame.capabilities]
+        self._texts += [(declaration, self._size_of(declaration)) for declaration in frame.capabilities]
         self._judge_size()
         if frame.part < frame.parts:
             self._expected = (frame.seq, frame.part + 1, frame.parts)
@@ -50,6 +50,13 @@ class Snapshots:
         whole = self._texts
         self._forget()
         return whole
+
+    def _size_of(self, declaration: Any) -> int:
+        try:
+            return len(dumps(declaration))
+        except TypeError:
+            # Too deep to be written, and so to be taken: it counts as one that is too large.
+            return self._limits.declaration_bytes + 1
 
     def _judge_size(self) -> None:
         count, size = len(self._texts), sum(size for _, size in self._texts)

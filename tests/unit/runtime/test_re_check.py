@@ -105,6 +105,8 @@ async def test_a_change_before_the_yes_withdraws_the_question(rig: Rig, name: st
     await change(rig, page, session)
     await page.decide()
     await refused(rig, page, ref, code)
+    # It was no yes: nobody had been shown what it would have been to.
+    assert await rig.records("approval.decided", ref=ref) == []
 
 
 @pytest.mark.parametrize("name", CHANGES)

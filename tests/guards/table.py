@@ -1,0 +1,16 @@
+"""Every guard, in the order the run takes them out."""
+
+from typing import Final
+
+from tests.guards import approvals, calls, identity, incoming, page, policy, trail
+from tests.guards.guard import Guard
+
+GUARDS: Final[tuple[Guard, ...]] = (
+    *approvals.GUARDS,
+    *calls.GUARDS,
+    *identity.GUARDS,
+    *policy.GUARDS,
+    *incoming.GUARDS,
+    *trail.GUARDS,
+    *page.GUARDS,
+)
