@@ -19,6 +19,7 @@ class Copy:
     def __init__(self, place: Path) -> None:
         """Make it at `place`, or make it anew there."""
         self.root = place
+        self._kept = b"", 0.0
         shutil.rmtree(place, ignore_errors=True)
         for name in _known_files():
             target = place / name
@@ -31,6 +32,7 @@ class Copy:
     def remove(self, guard: Guard) -> None:
         """Take `guard` out."""
         path = self.root / guard.file
+        self._kept = path.read_bytes(), path.stat().st_mtime
         text = guard.removed_from(path.read_text())
         path.write_text(text)
         # Compiled files are told apart by the size and the seconds of their source: other text, another time.
@@ -39,7 +41,9 @@ class Copy:
 
     def restore(self, guard: Guard) -> None:
         """Put it back."""
-        shutil.copy2(ROOT / guard.file, self.root / guard.file)
+        path, (text, at) = self.root / guard.file, self._kept
+        path.write_bytes(text)
+        os.utime(path, (at, at))
 
 
 def _known_files() -> list[str]:

@@ -4,7 +4,6 @@ from typing import Final
 
 from tests.guards.guard import Guard
 
-_DOORS: Final = "gateway/transports/doors.py"
 _IDENTITY: Final = "gateway/runtime/identity.py"
 _JOINING: Final = "gateway/runtime/joining.py"
 _ENDPOINT: Final = "gateway/transports/page_ws/endpoint.py"
@@ -17,20 +16,14 @@ GUARDS: Final = (
     Guard(
         name="origin-of-programs-doors",
         section="§2",
-        why="any web page could spend a token it got hold of from the person's own browser",
-        file=_DOORS,
-        old="if any(origin not in server.origins for origin in origins):",
+        why="any web page could speak to a gateway on the person's machine",
+        file="gateway/transports/doors/origins.py",
+        old="if any(origin not in listed for origin in given):",
         new="if False:",
-        tests=(f"{_PROGRAM_DOORS}::test_a_browser_of_an_unlisted_origin_is_403_whatever_it_holds",),
-    ),
-    Guard(
-        name="origin-of-the-mcp-door",
-        section="§11",
-        why="any web page could speak MCP to a gateway on the person's machine",
-        file="gateway/transports/agents_mcp/doors.py",
-        old="if origin is not None and origin not in self._origins:",
-        new="if False:",
-        tests=(f"{_MCP}::test_a_foreign_origin_is_403_and_none_is_welcome",),
+        tests=(
+            f"{_PROGRAM_DOORS}::test_a_browser_of_an_unlisted_origin_is_403_whatever_it_holds",
+            f"{_MCP}::test_a_foreign_origin_is_403_and_none_is_welcome",
+        ),
     ),
     Guard(
         name="origin-of-the-page-door",
@@ -54,19 +47,10 @@ GUARDS: Final = (
         name="host-of-programs-doors",
         section="§2",
         why="a name that resolves to the gateway would make it a web site of somebody else (DNS rebinding)",
-        file=_DOORS,
-        old="if len(hosts) != 1 or hosts[0].lower() not in allowed_hosts(server):",
+        file="gateway/transports/doors/hosts.py",
+        old="if len(given) != 1 or given[0].lower() not in allowed:",
         new="if False:",
-        tests=(f"{_PROGRAM_DOORS}::test_another_host_name_is_421",),
-    ),
-    Guard(
-        name="host-of-the-mcp-door",
-        section="§11",
-        why="the same, for MCP",
-        file="gateway/transports/agents_mcp/doors.py",
-        old="if host not in self._hosts:",
-        new="if False:",
-        tests=(f"{_MCP}::test_a_foreign_host_is_421",),
+        tests=(f"{_PROGRAM_DOORS}::test_another_host_name_is_421", f"{_MCP}::test_a_foreign_host_is_421"),
     ),
     Guard(
         name="host-of-the-page-door",
