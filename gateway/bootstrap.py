@@ -15,7 +15,7 @@ from capabilities.registry import BUILTINS, Builtin
 from gateway.adapters.clock import SystemClock
 from gateway.adapters.ids import RandomIds
 from gateway.adapters.logs import configure_logs
-from gateway.adapters.sql import open_sqlite
+from gateway.adapters.sql import open_postgresql, open_sqlite
 from gateway.domain.audit import AuditEvent
 from gateway.domain.configuration import Configuration
 from gateway.failpoints import Point, reach
@@ -126,11 +126,17 @@ async def build(
 
 
 def _open(configuration: Configuration, data: Path) -> Store:
-    return open_sqlite(
-        data / DATABASE,
-        ledger_cap=configuration.limits.ledger_rows,
-        open_cap=configuration.limits.ledger_open,
-    )
+    """The one store of this configuration.
+
+    Raises:
+        StoreRefused: it will not open; the message says why.
+        StoreUnavailable: it cannot be reached.
+    """
+    ledger_cap, open_cap = configuration.limits.ledger_rows, configuration.limits.ledger_open
+    url = configuration.server.database
+    if url:
+        return open_postgresql(url, ledger_cap=ledger_cap, open_cap=open_cap)
+    return open_sqlite(data / DATABASE, ledger_cap=ledger_cap, open_cap=open_cap)
 
 
 @asynccontextmanager

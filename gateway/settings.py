@@ -1,6 +1,6 @@
 """Numbers and addresses the gateway runs with; the defaults are design §17. Read once, by bootstrap."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 KIB: Final = 1024
@@ -98,3 +98,5 @@ class Server:
     """Origins of browser-based MCP clients; requests without an Origin are not concerned."""
     builtins: tuple[str, ...] = ()
     """Runtime built-ins that are on, by capability id."""
+    database: str = field(default="", repr=False)
+    """The PostgreSQL database as a URL; empty: SQLite in the data folder. Never shown, it may hold a password."""

@@ -54,7 +54,7 @@ def _ask_database(data: Path, config: Path, command: str, parameters: dict[str, 
     from gateway.adapters.configuration_file import ConfigurationError, load_file
     from gateway.adapters.process_lock import FolderRefused, LockHeld, hold_lock
     from gateway.domain.errors import GatewayError
-    from gateway.runtime.ports import StoreBusy, StoreUnavailable
+    from gateway.runtime.ports import StoreBusy, StoreRefused, StoreUnavailable
 
     if command == "reload":
         fail(f"no gateway runs over `{data}`, so there is nothing to reload")
@@ -66,14 +66,14 @@ def _ask_database(data: Path, config: Path, command: str, parameters: dict[str, 
             return asyncio.run(_perform(data, configuration, command, parameters))
     except LockHeld as error:
         fail(f"{error} and does not answer yet; try again in a moment")
-    except FolderRefused as error:
+    except (FolderRefused, StoreRefused) as error:
         fail(str(error))
     except ConfigurationError as error:
         fail(f"{error}\nno gateway runs, and its file is refused; mend it, `ostiary check` judges it")
     except GatewayError as error:
         fail(error.message)
     except (StoreBusy, StoreUnavailable) as error:
-        fail(f"the database in `{data}` does not take it: {error}; nothing was changed")
+        fail(f"the database does not take it: {error}; nothing was changed")
 
 
 async def _perform(data: Path, configuration: Any, command: str, parameters: dict[str, Any]) -> Any:

@@ -23,6 +23,7 @@ def serve(config: Config = CONFIG_DEFAULT, data: Data = DATA_DEFAULT) -> None:
     """Run the gateway until it is stopped; SIGHUP reads the file again."""
     # The server and everything below it take a second to import; only this command needs them.
     from gateway.adapters.process_lock import FolderRefused, LockHeld
+    from gateway.runtime.ports import StoreRefused, StoreUnavailable
     from gateway.transports.control import PathTooLong
 
     configuration = _loaded(config)
@@ -34,7 +35,7 @@ def serve(config: Config = CONFIG_DEFAULT, data: Data = DATA_DEFAULT) -> None:
 
     try:
         asyncio.run(run(config, data, on_ready=on_ready))
-    except (LockHeld, FolderRefused, PathTooLong) as error:
+    except (LockHeld, FolderRefused, PathTooLong, StoreRefused, StoreUnavailable) as error:
         fail(str(error))
 
 

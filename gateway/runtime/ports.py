@@ -43,6 +43,10 @@ class StoreUnavailable(Exception):
     """The store cannot commit (disk full, database gone); nothing was written."""
 
 
+class StoreRefused(Exception):
+    """The store will not open here; the message says why and what to do."""
+
+
 class Clock(Protocol):
     """Wall time in milliseconds since the epoch."""
 

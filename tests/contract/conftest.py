@@ -1,12 +1,13 @@
-"""Every suite here runs over the fake and over the real thing."""
+"""Every suite here runs over the fake and over both databases."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from gateway.runtime.ports import Store
-from tests.contract.stores import MemoryOpener, Opener, SqliteOpener
+from tests.contract.stores import MemoryOpener, Opener, PostgresqlOpener, SqliteOpener
+from tests.support.postgres import clean_database
 
 
 @pytest.fixture
@@ -14,14 +15,27 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
-    return MemoryOpener() if request.param == "memory" else SqliteOpener(tmp_path / "gateway.sqlite3")
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opener]:
+    match request.param:
+        case "memory":
+            yield MemoryOpener()
+        case "sqlite":
+            yield SqliteOpener(tmp_path / "gateway.sqlite3")
+        case _:
+            with clean_database() as url:
+                yield PostgresqlOpener(url)
 
 
 @pytest.fixture
 def sqlite(tmp_path: Path) -> SqliteOpener:
     return SqliteOpener(tmp_path / "gateway.sqlite3")
+
+
+@pytest.fixture
+def postgresql() -> Iterator[PostgresqlOpener]:
+    with clean_database() as url:
+        yield PostgresqlOpener(url)
 
 
 @pytest.fixture

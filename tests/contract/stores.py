@@ -1,4 +1,4 @@
-"""Ways to open a store of either kind, and to make its disk fail."""
+"""Ways to open a store of each kind, and to make its commits fail."""
 
 import sqlite3
 from collections.abc import Callable
@@ -6,15 +6,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from gateway.adapters.sql import SqliteStore
-from gateway.adapters.sql.migrations import migrate
+from gateway.adapters.sql import SqlStore
+from gateway.adapters.sql import postgresql as postgres
+from gateway.adapters.sql.migrations import migrate_sqlite
+from gateway.adapters.sql.postgresql_database import PostgresqlDatabase
 from gateway.adapters.sql.sqlite import connect
+from gateway.adapters.sql.sqlite_database import SqliteDatabase
 from gateway.runtime.ports import Store
 from gateway.testing import MemoryStore
+from tests.support.postgres import execute
 
 
 class Opener(Protocol):
-    """Opens stores for one test; each call of a SQLite opener opens the same file."""
+    """Opens stores for one test; each call of an opener of a database opens the same one."""
 
     def __call__(self, *, ledger_cap: int = 1_000, open_cap: int = 1_000, queue: int = 1_024) -> Store: ...
 
@@ -73,12 +77,43 @@ class SqliteOpener:
         self.disk = Disk()
 
     def __call__(self, *, ledger_cap: int = 1_000, open_cap: int = 1_000, queue: int = 1_024) -> Store:
-        migrate(self.path)
-        return SqliteStore(
-            self.path, ledger_cap=ledger_cap, open_cap=open_cap, queue=queue, connect=self.disk.connect
-        )
+        migrate_sqlite(self.path)
+        database = SqliteDatabase(self.path, connect=self.disk.connect)
+        return SqlStore(database, ledger_cap=ledger_cap, open_cap=open_cap, queue=queue)
 
     def fail_commits(self, store: Store) -> Callable[[], None]:
-        assert isinstance(store, SqliteStore)
         self.disk.is_failing = True
         return partial(setattr, self.disk, "is_failing", False)
+
+
+class PostgresqlOpener:
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.links: list[postgres.Link] = []
+
+    def connect(self) -> postgres.Link:
+        self.links.append(postgres.connect(self.url, alone=True))
+        return self.links[-1]
+
+    def __call__(self, *, ledger_cap: int = 1_000, open_cap: int = 1_000, queue: int = 1_024) -> Store:
+        database = PostgresqlDatabase(self.connect)
+        return SqlStore(database, ledger_cap=ledger_cap, open_cap=open_cap, queue=queue)
+
+    def fail_commits(self, store: Store) -> Callable[[], None]:
+        execute(self.url, _REFUSE_COMMITS)
+
+        def heal() -> None:
+            execute(self.url, "DROP FUNCTION refuse_commit CASCADE")
+
+        return heal
+
+
+_REFUSE_COMMITS = """
+    CREATE FUNCTION refuse_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;
+    DO $$ DECLARE place text; BEGIN
+      FOR place IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+        EXECUTE format('CREATE CONSTRAINT TRIGGER refuse AFTER INSERT OR UPDATE OR DELETE ON %I'
+          ' DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse_commit()', place);
+      END LOOP;
+    END $$
+"""

@@ -9,7 +9,6 @@ import pytest
 from sqlalchemy import create_engine
 
 from gateway.adapters.sql import (
-    StoreRefused,
     agent_sessions,
     approvals,
     audit,
@@ -22,10 +21,10 @@ from gateway.adapters.sql import (
     unit_of_work,
 )
 from gateway.adapters.sql.metadata import METADATA
-from gateway.adapters.sql.migrations import migrate
+from gateway.adapters.sql.migrations import migrate_sqlite
 from gateway.adapters.sql.sqlite import check_file_system, check_version, connect
 from gateway.adapters.sql.statements import Statement
-from gateway.runtime.ports import Store, StoreUnavailable, Tx
+from gateway.runtime.ports import Store, StoreRefused, StoreUnavailable, Tx
 from tests.contract.samples import a_call, a_record, a_result, a_session
 from tests.contract.stores import SqliteOpener
 
@@ -44,7 +43,7 @@ def schema_of(path: Path) -> dict[str, str]:
 
 
 def test_the_migrations_make_what_the_metadata_says(tmp_path: Path) -> None:
-    migrate(tmp_path / "migrated")
+    migrate_sqlite(tmp_path / "migrated")
     engine = create_engine(f"sqlite:///{tmp_path / 'made'}")
     METADATA.create_all(engine)
     engine.dispose()
@@ -52,16 +51,16 @@ def test_the_migrations_make_what_the_metadata_says(tmp_path: Path) -> None:
 
 
 def test_every_table_is_strict(tmp_path: Path) -> None:
-    migrate(tmp_path / "db")
+    migrate_sqlite(tmp_path / "db")
     tables = {name: sql for name, sql in schema_of(tmp_path / "db").items() if sql.startswith("CREATE TABLE")}
     assert len(tables) == len(METADATA.tables)
     assert [name for name, sql in tables.items() if "STRICT" not in sql] == []
 
 
 def test_a_second_migration_changes_nothing(tmp_path: Path) -> None:
-    migrate(tmp_path / "db")
+    migrate_sqlite(tmp_path / "db")
     once = schema_of(tmp_path / "db")
-    migrate(tmp_path / "db")
+    migrate_sqlite(tmp_path / "db")
     assert schema_of(tmp_path / "db") == once
 
 
@@ -231,7 +230,7 @@ async def test_hot_statements_are_compiled_once(sqlite: SqliteOpener) -> None:
 
 @pytest.mark.parametrize("module", [agent_sessions, approvals, audit, baselines, calls, nonces, pages, tickets])
 def test_no_statement_walks_a_table_that_grows(tmp_path: Path, module: ModuleType) -> None:
-    migrate(tmp_path / "db")
+    migrate_sqlite(tmp_path / "db")
     raw = connect(tmp_path / "db")
     walks: list[tuple[str, str]] = []
     for name, statement in vars(module).items():

@@ -84,7 +84,7 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         TOP: ("version", "server", "limits", "sites", "agents", "rules"),
-        SERVER: ("listen", "public_url", "hosts", "trusted_proxies", "origins", "builtins"),
+        SERVER: ("listen", "public_url", "hosts", "trusted_proxies", "origins", "builtins", "database"),
         LIMITS: tuple(BOUNDS),
         SITE: (
             "address",

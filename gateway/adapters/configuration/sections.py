@@ -45,6 +45,7 @@ def server_of(top: Fields, builtins: Collection[str]) -> Server:
         trusted_proxies=section.texts("trusted_proxies", values.network),
         origins=section.texts("origins", values.origin),
         builtins=section.texts("builtins", builtin),
+        database=section.text("database", values.database),
     )
 
 

@@ -87,6 +87,16 @@ def agent_pattern(text: str) -> str:
     return text
 
 
+def database(text: str) -> str:
+    """A database over the network. Unlike elsewhere the refused text is not repeated: it may hold a password."""
+    form = "write an address like `postgresql://ostiary@db.example.com/ostiary`, or leave it out for SQLite"
+    if any(character.isspace() or not character.isprintable() for character in text):
+        raise Refused("the address of the database has white space in it", form)
+    if not text.startswith(("postgresql://", "postgres://")):
+        raise Refused("the address of the database is not one of PostgreSQL", form)
+    return text
+
+
 def origin(text: str) -> str:
     """Exactly what a browser sends as `Origin`."""
     form = "write it as a browser sends it, like `https://app.example.com` or `http://localhost:3000`"

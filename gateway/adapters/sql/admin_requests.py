@@ -48,7 +48,7 @@ class SqlAdminRequests:
         self._connection = connection
 
     def add(self, made: Made) -> None:
-        self._connection.execute(_ADD, (made.holder, made.key, made.request, made.name, made.until))
+        self._connection.write(_ADD, (made.holder, made.key, made.request, made.name, made.until))
 
     def find(self, holder: str, key: str) -> Made | None:
         row = self._connection.fetch_one(_FIND, (holder, key))

@@ -72,7 +72,7 @@ class SqlAdminTokens:
         self._connection = connection
 
     def add(self, token: AdminToken) -> None:
-        self._connection.execute(_ADD, (token.id, *_values(token)))
+        self._connection.write(_ADD, (token.id, *_values(token)))
 
     def find(self, token: str) -> AdminToken | None:
         row = self._connection.fetch_one(_FIND, (token,))
@@ -87,7 +87,7 @@ class SqlAdminTokens:
             raise LookupError(f"no admin token `{token.id}`")
 
     def used(self, token: str, at: int) -> None:
-        self._connection.execute(_USED, (at, token))
+        self._connection.write(_USED, (at, token))
 
     def list(self) -> Sequence[AdminToken]:
         return [_token_of(row) for row in self._connection.fetch_all(_LIST)]

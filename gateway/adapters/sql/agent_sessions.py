@@ -83,7 +83,7 @@ class SqlAgentSessions:
         self._baselines = baselines
 
     def add(self, session: AgentSession) -> None:
-        self._connection.execute(_ADD, (session.id, *_values(session)))
+        self._connection.write(_ADD, (session.id, *_values(session)))
 
     def find(self, session: str) -> AgentSession | None:
         row = self._connection.fetch_one(_FIND, (session,))

@@ -93,7 +93,7 @@ class SqlApprovals:
         self._connection = connection
 
     def add(self, approval: Approval) -> None:
-        self._connection.execute(_ADD, (approval.id, *_values(approval)))
+        self._connection.write(_ADD, (approval.id, *_values(approval)))
 
     def find(self, approval: str) -> Approval | None:
         row = self._connection.fetch_one(_FIND, (approval,))
@@ -115,7 +115,7 @@ class SqlApprovals:
         return None if row is None else row[0]
 
     def note_approved(self, user: str, capability: str, fingerprint: str) -> None:
-        self._connection.execute(_NOTE_APPROVED, (user, capability, fingerprint))
+        self._connection.write(_NOTE_APPROVED, (user, capability, fingerprint))
 
 
 def _values(approval: Approval) -> Values:

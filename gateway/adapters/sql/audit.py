@@ -104,7 +104,7 @@ class SqlAudit:
             self._heads[record.stream] = head
             rows.append((record.stream.value, head[0], body, head[1]))
         self._pending.clear()
-        self._connection.execute_many(_APPEND, rows)
+        self._connection.write_many(_APPEND, rows)
         reach(Point.AUDIT_WRITTEN)
 
     def rollback(self) -> None:

@@ -75,17 +75,17 @@ class SqlBaselines:
         if before == (baseline.revision, baseline.snapshot, name):
             return
         if before is None or before[2] != name:
-            self._connection.execute(_PUT_BODY, (name, body))
-        self._connection.execute(_PUT, (session, baseline.revision, baseline.snapshot, name))
+            self._connection.write(_PUT_BODY, (name, body))
+        self._connection.write(_PUT, (session, baseline.revision, baseline.snapshot, name))
         if before is not None and before[2] != name:
-            self._connection.execute(_DROP_BODY, (before[2],))
+            self._connection.write(_DROP_BODY, (before[2],))
 
     def drop(self, session: str) -> None:
         """Forget the baseline of a session that is forgotten."""
         before = self._connection.fetch_one(_FIND, (session,))
         if before is not None:
-            self._connection.execute(_DROP, (session,))
-            self._connection.execute(_DROP_BODY, (before[2],))
+            self._connection.write(_DROP, (session,))
+            self._connection.write(_DROP_BODY, (before[2],))
 
     def _shown(self, name: bytes) -> Mapping[str, str]:
         shown = self._parsed.get(name)

@@ -237,20 +237,20 @@ class SqlCalls:
             raise LedgerFull("the ledger, or its share of open calls, is full")
         reach(Point.PLACE_TAKEN)
         if not self._connection.execute(_ADD, (*naming_values(call), *changing_values(call))):
-            self._connection.execute(_GIVE_PLACE_BACK, (opened,))
+            self._connection.write(_GIVE_PLACE_BACK, (opened,))
             raise DuplicateKey(f"call_id `{call.call_id}` is taken")
         if arguments is not None:
-            self._connection.execute(_ADD_INPUT, (arguments, call.ref))
+            self._connection.write(_ADD_INPUT, (arguments, call.ref))
 
     def save(self, call: Call, *, was: CallState) -> None:
         if not self._connection.execute(_SAVE, (*changing_values(call), call.ref, was.value)):
             raise StaleState(f"call `{call.ref}` is not `{was}`")
         if was in OPEN and call.state not in OPEN:
-            self._connection.execute(_CLOSE_ONE)
+            self._connection.write(_CLOSE_ONE)
         elif call.state in OPEN and was not in OPEN:
-            self._connection.execute(_REOPEN_ONE)
+            self._connection.write(_REOPEN_ONE)
         if call.state not in OPEN:
-            self._connection.execute(_ERASE_INPUT, (call.ref,))
+            self._connection.write(_ERASE_INPUT, (call.ref,))
 
     def find(self, ref: str) -> Call | None:
         return self._one(_FIND, (ref,))
@@ -270,7 +270,7 @@ class SqlCalls:
         if row is None:
             raise LookupError(f"no call `{ref}`")
         number, last = row
-        self._connection.execute(_ADD_RECEIPT, (number, last + 1, status, reason, at))
+        self._connection.write(_ADD_RECEIPT, (number, last + 1, status, reason, at))
         seq: int = last + 1
         return seq
 
@@ -292,8 +292,8 @@ class SqlCalls:
 
     def mark_taken(self, refs: Iterable[str], *, erase_at: int) -> None:
         for ref in refs:
-            self._connection.execute(_MARK_TAKEN, (ref,))
-            self._connection.execute(_HASTEN, (erase_at, ref, erase_at))
+            self._connection.write(_MARK_TAKEN, (ref,))
+            self._connection.write(_HASTEN, (erase_at, ref, erase_at))
 
     def erase_results(self, now: int, limit: int) -> int:
         return self._connection.execute(_ERASE_RESULTS, (now, limit))
@@ -303,17 +303,17 @@ class SqlCalls:
 
     def purge(self, *, minted: bool, ended_before: int, limit: int) -> int:
         # First the lock that everybody takes first: two purges at once then see different calls.
-        self._connection.execute(_LOCK_QUOTA)
+        self._connection.write(_LOCK_QUOTA)
         rows = self._connection.fetch_all(_PURGEABLE, (int(minted), ended_before, limit))
         numbers: list[int] = [row[0] for row in rows]
         forgotten = 0
         for place in range(0, len(numbers), _CHUNK):
             chunk = padded(numbers[place : place + _CHUNK], _CHUNK)
-            self._connection.execute(_FORGET_APPROVALS, chunk)
-            self._connection.execute(_FORGET_RECEIPTS, chunk)
+            self._connection.write(_FORGET_APPROVALS, chunk)
+            self._connection.write(_FORGET_RECEIPTS, chunk)
             forgotten += self._connection.execute(_FORGET_CALLS, chunk)
         if forgotten:
-            self._connection.execute(_GIVE_PLACES_BACK, (forgotten,))
+            self._connection.write(_GIVE_PLACES_BACK, (forgotten,))
         return forgotten
 
     def due(self, now: int, limit: int) -> Sequence[Call]:

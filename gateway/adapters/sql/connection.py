@@ -4,7 +4,7 @@ Repositories see only this, so that they serve every dialect `statements` compil
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from gateway.adapters.sql.statements import Statement
 
@@ -16,16 +16,70 @@ class Connection(Protocol):
     """One database connection inside a transaction. Values go by position, in the statement's own order.
 
     Every method raises `DuplicateKey` where a unique key is taken, `StoreUnavailable` where the database fails.
+    What fails once fails for the rest of the unit of work.
     """
 
     def execute(self, statement: Statement, values: Values = ()) -> int:
         """Run it and say how many rows it changed."""
         ...
 
-    def execute_many(self, statement: Statement, rows: Iterable[Values]) -> None: ...
+    def write(self, statement: Statement, values: Values = ()) -> None:
+        """Run it where nobody asks how many rows it changed.
+
+        A database over the network does not wait for it: what it raises may come with a later statement, or
+        with the end of the unit of work.
+        """
+        ...
+
+    def write_many(self, statement: Statement, rows: Iterable[Values]) -> None:
+        """`write` for each row."""
+        ...
 
     def fetch_one(self, statement: Statement, values: Values = ()) -> Row | None:
         """The only row of a statement that yields at most one."""
         ...
 
     def fetch_all(self, statement: Statement, values: Values = ()) -> list[Row]: ...
+
+
+class Database(Connection, Protocol):
+    """A connection with its transactions: one at a time, each holding units of work in savepoints."""
+
+    batch: ClassVar[int]
+    """Units to a transaction at most."""
+    is_alone: ClassVar[bool]
+    """Whether nobody else can write between two transactions, so that what was read may be remembered."""
+
+    def begin(self) -> None:
+        """Open a transaction that nobody else writes beside; a connection that was lost is opened anew."""
+        ...
+
+    def enter(self) -> None:
+        """Begin a unit of work: what follows can be undone alone."""
+        ...
+
+    def settle(self) -> None:
+        """Wait for what the unit wrote, and raise what it swallowed."""
+        ...
+
+    def undo(self) -> None:
+        """Take back what the unit did. Raises where the transaction itself is lost."""
+        ...
+
+    def leave(self) -> None:
+        """End a unit of work."""
+        ...
+
+    def commit(self) -> None:
+        """Raises unless the database confirmed that everything since `begin` is kept."""
+        ...
+
+    def roll_back(self) -> None:
+        """Give the transaction up. Never raises."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Interrupted(Exception):
+    """The transaction came to nothing through no fault of its own, and for certain: it may be run again."""

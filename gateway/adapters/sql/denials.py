@@ -85,7 +85,7 @@ class SqlDenials:
         return None if row is None else _denial_of(row)
 
     def put(self, denial: Denial) -> None:
-        self._connection.execute(
+        self._connection.write(
             _PUT,
             (
                 denial.agent,

@@ -38,4 +38,4 @@ class SqlInstallation:
         return None if row is None else row[0]
 
     def put(self, name: str, value: bytes) -> None:
-        self._connection.execute(_PUT, (name, value))
+        self._connection.write(_PUT, (name, value))

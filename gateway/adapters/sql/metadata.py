@@ -11,7 +11,8 @@ METADATA: Final = MetaData()
 NUMBER: Final = BigInteger().with_variant(Integer, "sqlite")
 """Milliseconds and counters: 64 bits in both (SQLite's STRICT knows no BIGINT)."""
 
-TEXT: Final = Text()
+TEXT: Final = Text().with_variant(Text(collation="C"), "postgresql")
+"""Text that both databases order by its bytes."""
 BYTES: Final = LargeBinary()
 
 

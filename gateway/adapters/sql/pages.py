@@ -80,7 +80,7 @@ class SqlPageSessions:
         self._connection = connection
 
     def add(self, page: PageSession) -> None:
-        self._connection.execute(_ADD, (page.id, *_values(page)))
+        self._connection.write(_ADD, (page.id, *_values(page)))
 
     def find(self, page: str) -> PageSession | None:
         row = self._connection.fetch_one(_FIND, (page,))

@@ -67,7 +67,7 @@ class SqlSiteKeys:
         self._connection = connection
 
     def add(self, key: SiteKey) -> None:
-        self._connection.execute(_ADD, (key.id, *_values(key)))
+        self._connection.write(_ADD, (key.id, *_values(key)))
 
     def find(self, key: str) -> SiteKey | None:
         row = self._connection.fetch_one(_FIND, (key,))

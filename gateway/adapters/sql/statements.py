@@ -13,6 +13,7 @@ from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.elements import CompilerElement
 
 __all__ = [
+    "EVERY",
     "Statement",
     "Upsert",
     "any_of",
@@ -37,11 +38,18 @@ class Statement:
     change of the SQL that would reorder the values stops the import.
     """
 
-    __slots__ = ("postgresql", "sqlite")
+    __slots__ = ("name", "postgresql", "sqlite")
 
     def __init__(self, core: Executable, *order: str) -> None:
         self.sqlite: Final = _text_of(core, SQLITE, "?", order)
-        self.postgresql: Final = _text_of(core, POSTGRESQL, "%s", order)
+        self.postgresql: Final = _numbered(_text_of(core, POSTGRESQL, "%s", order))
+        self.name: Final = b"statement_%d" % len(EVERY)
+        """What PostgreSQL prepares it as."""
+        EVERY.append(self)
+
+
+EVERY: Final[list[Statement]] = []
+"""All statements of the imported modules."""
 
 
 def value(column: Column[Any], name: str | None = None) -> BindParameter[Any]:
@@ -116,6 +124,12 @@ def _text_of(core: Executable, dialect: Dialect, mark: str, order: tuple[str, ..
     if tuple(taken) != order:
         raise ValueError(f"values go as {taken}, not as {list(order)}: {compiled}")
     return " ".join(text.split())
+
+
+def _numbered(text: str) -> str:
+    """Marks as PostgreSQL itself writes them: `$1`, `$2`, …"""
+    first, *rest = text.split("%s")
+    return first + "".join(f"${number}{piece}" for number, piece in enumerate(rest, start=1))
 
 
 def _literal(constant: object) -> str:

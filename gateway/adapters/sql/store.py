@@ -1,27 +1,25 @@
-"""`Store` on SQLite: one connection on one thread, many units of work to a transaction.
+"""`Store` over SQL: one connection on one thread, many units of work to a transaction.
 
 The loop queues units; the thread takes what is queued, runs each in a savepoint, commits once, and wakes the
 loop once. So a busy gateway pays one disk sync for many calls, and a quiet one waits for nobody.
 """
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Final, TypeVar
 
-from gateway.adapters.sql.sqlite import Connect, SqliteConnection, connect
+from gateway.adapters.sql.connection import Database, Interrupted
 from gateway.adapters.sql.unit_of_work import UnitOfWork
 from gateway.failpoints import Point, reach
 from gateway.runtime.ports import StoreBusy, StoreUnavailable, Tx
 
 T = TypeVar("T")
 
-_BATCH: Final = 256
-"""Units to a transaction at most: the first of a batch waits for the last."""
+_ATTEMPTS: Final = 3
+"""How often a transaction that was interrupted is tried."""
 
 
 @dataclass(slots=True)
@@ -32,17 +30,12 @@ class _Unit:
     error: BaseException | None = None
 
 
-class SqliteStore:
-    """One database file, one thread, one event loop: the loop of the first `run`."""
+class SqlStore:
+    """One database, one thread, one event loop: the loop of the first `run`."""
 
-    def __init__(
-        self, path: Path, *, ledger_cap: int, open_cap: int, queue: int = 1024, connect: Connect = connect
-    ) -> None:
-        self._path = path
-        self._connect = connect
-        self._connection = SqliteConnection(connect(path))
-        self._tx = UnitOfWork(self._connection, ledger_cap=ledger_cap, open_cap=open_cap)
-        self._is_usable = True
+    def __init__(self, database: Database, *, ledger_cap: int, open_cap: int, queue: int = 1024) -> None:
+        self._database = database
+        self._tx = UnitOfWork(database, ledger_cap=ledger_cap, open_cap=open_cap)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closing = False
         self._room = queue
@@ -83,66 +76,67 @@ class SqliteStore:
             unit = self._queue.get()
             while unit is not None:
                 batch.append(unit)
-                if len(batch) == _BATCH or not self._queue.qsize():
+                if len(batch) == self._database.batch or not self._queue.qsize():
                     break
                 unit = self._queue.get()
             is_open = unit is not None
             if batch:
                 self._commit(batch)
                 self._tell(batch)
-        self._connection.raw.close()
+        self._database.close()
 
     def _commit(self, batch: list[_Unit]) -> None:
         """Run a batch in one transaction; where that fails, every member fails."""
-        try:
-            self._begin()
-            for unit in batch:
-                self._run(unit)
-            reach(Point.UNITS_WRITTEN)
-            self._connection.command("COMMIT")
-            reach(Point.UNITS_COMMITTED)
-        except Exception as error:  # noqa: BLE001 -- whatever it was: the thread goes on, the callers hear of it
-            cause = self._connection.failure or error
-            self._roll_back()
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                self._try(batch)
+            except Interrupted as error:
+                cause: Exception = error
+                self._roll_back()
+                if attempt < _ATTEMPTS:
+                    continue
+            except Exception as error:  # noqa: BLE001 -- whatever it was: the thread goes on, the callers hear of it
+                cause = error
+                self._roll_back()
+            else:
+                return
             for unit in batch:
                 unit.value, unit.error = None, StoreUnavailable(f"the store cannot commit: {cause}")
                 unit.error.__cause__ = cause
+            return
 
-    def _begin(self) -> None:
-        """Open a transaction. A connection that cannot do even that is exchanged before the next attempt."""
-        if not self._is_usable:
-            self._connection.raw.close()
-            self._connection.attach(self._connect(self._path))
-        self._is_usable = False
-        self._connection.renew()
-        self._connection.command("BEGIN IMMEDIATE")
-        self._is_usable = True
+    def _try(self, batch: list[_Unit]) -> None:
+        database = self._database
+        database.begin()
+        if not database.is_alone:
+            self._tx.audit.forget()
+        for unit in batch:
+            self._run(unit)
+        reach(Point.UNITS_WRITTEN)
+        database.commit()
+        reach(Point.UNITS_COMMITTED)
 
     def _run(self, unit: _Unit) -> None:
-        """Run one unit in its savepoint. Raises sqlite3.Error where the transaction itself is lost."""
-        connection, audit = self._connection, self._tx.audit
-        connection.command("SAVEPOINT unit")
-        connection.renew()
+        """Run one unit in its savepoint. Raises where the transaction itself is lost."""
+        database, audit = self._database, self._tx.audit
+        unit.error = None
+        database.enter()
         audit.begin()
         try:
             unit.value = unit.work(self._tx)
             audit.flush()
-            connection.check()
+            database.settle()
+        except Interrupted:
+            raise
         except BaseException as error:  # noqa: BLE001 -- it is the caller's, on the other side of the thread
             unit.value, unit.error = None, error
             audit.rollback()
-            # SQLite drops the whole transaction on some errors; then there is no savepoint and this raises.
-            connection.command("ROLLBACK TO unit")
-        connection.command("RELEASE unit")
+            database.undo()
+        database.leave()
 
     def _roll_back(self) -> None:
-        """Forget the transaction in place: SQLite then writes over what a failed commit left in its log."""
         self._tx.audit.forget()
-        try:
-            if self._connection.raw.in_transaction:
-                self._connection.command("ROLLBACK")
-        except sqlite3.Error:
-            self._is_usable = False
+        self._database.roll_back()
 
     def _tell(self, batch: list[_Unit]) -> None:
         assert self._loop is not None, "a unit was queued on it"

@@ -56,7 +56,7 @@ class SqlTickets:
         self._connection = connection
 
     def add(self, ticket: Ticket) -> None:
-        self._connection.execute(
+        self._connection.write(
             _ADD,
             (
                 ticket.hash,

@@ -73,6 +73,7 @@ def _later(old: Configuration, new: Configuration) -> list[str]:
     ledger = (old.limits.ledger_rows, old.limits.ledger_open) != (new.limits.ledger_rows, new.limits.ledger_open)
     changed = [
         *(["`server.listen`"] if listening else []),
+        *(["`server.database`"] if old.server.database != new.server.database else []),
         *(["`limits.ledger_rows`, `limits.ledger_open`"] if ledger else []),
     ]
     return [f"from the next start on: {', '.join(changed)}"] if changed else []

@@ -7,7 +7,7 @@ revision = "0002"
 down_revision = "0001"
 
 NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-TEXT = sa.Text()
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 BYTES = sa.LargeBinary()
 
 
