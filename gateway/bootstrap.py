@@ -26,6 +26,7 @@ from gateway.runtime.agent_sessions import AgentSessions
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.audit import Digester
 from gateway.runtime.calls import Calls
+from gateway.runtime.checkpoints import write_checkpoints
 from gateway.runtime.context import Contexts
 from gateway.runtime.execution import Execution
 from gateway.runtime.identity import Identity
@@ -118,10 +119,11 @@ async def build(
             yield gateway
         finally:
             gateway.stop_streams()
-            stopped = audit.of_admin(AuditEvent.GATEWAY_STOPPED, clock.now())
+            now = clock.now()
+            stopped = audit.of_admin(AuditEvent.GATEWAY_STOPPED, now)
             await services.spine.drain()
             reach(Point.SHUTDOWN_DRAINED)
-            await store.run(lambda tx: tx.audit.append(stopped))
+            await store.run(lambda tx: (tx.audit.append(stopped), write_checkpoints(tx, now)))
             reach(Point.SHUTDOWN_WRITTEN)
 
 

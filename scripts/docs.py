@@ -199,6 +199,7 @@ FACTS: Final[Mapping[str, str]] = {
     "agent": "the agent's name in the configuration; absent where no agent is involved",
     "approval": "the gateway's name of the approval",
     "arguments": "keyed digest of the arguments (HMAC-SHA-256 with the installation's key, 16 bytes)",
+    "audit_records": "how many audit records were forgotten",
     "by": "who did it: `local:<user of the operating system>`, `user:<user>` from the badge, `admin:<name of the admin token>`, `in-page`, `signal`, `demo`, `retention`",
     "calls": "how many calls were forgotten that their callers had named",
     "call_id": "the caller's key of the call, or the ref where the gateway made one",
@@ -336,7 +337,7 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.RETENTION_APPLIED: Event(
         "What was older than the configuration keeps was forgotten; one record for each run that forgot history.",
         _ADMIN,
-        "by calls minted_calls sessions keys admin_tokens pages",
+        "by calls minted_calls sessions keys admin_tokens pages audit_records",
     ),
     _A.CONFIGURATION_LOADED: Event("A reload took a changed file over.", _ADMIN, "configuration"),
     _A.CONFIGURATION_REFUSED: Event("A reload refused a file; the old one stays in force.", _ADMIN, "places kept by"),

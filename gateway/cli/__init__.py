@@ -2,7 +2,7 @@
 
 import typer
 
-from gateway.cli import admin_tokens, calls, connect, serving, sessions, sites, trail
+from gateway.cli import admin_tokens, calls, connect, export, serving, sessions, sites, trail
 
 __all__ = ["app"]
 
@@ -33,4 +33,5 @@ app.add_typer(sites.site, name="site")
 app.add_typer(sessions.session, name="session")
 app.add_typer(admin_tokens.admin_token, name="admin-token")
 app.add_typer(calls.calls, name="calls")
+trail.audit.command("export")(export.export)
 app.add_typer(trail.audit, name="audit")

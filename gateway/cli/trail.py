@@ -10,7 +10,7 @@ import typer
 
 from gateway.cli.gateway_link import ask, ask_running
 from gateway.cli.options import CONFIG_DEFAULT, DATA_DEFAULT, AsJson, Config, Data
-from gateway.cli.output import instant, print_json, print_json_line, say, shown
+from gateway.cli.output import fail, instant, note, print_json, print_json_line, say, shown
 from gateway.domain.audit import Stream
 
 audit = typer.Typer(no_args_is_help=True, help="The audit trail: metadata and digests, chained per stream.")
@@ -76,15 +76,40 @@ def _print(record: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 @audit.command("verify")
-def verify(config: Config = CONFIG_DEFAULT, data: Data = DATA_DEFAULT, as_json: AsJson = False) -> None:
+def verify(
+    checkpoint: Annotated[
+        Path | None, typer.Option("--checkpoint", metavar="FILE", help="A checkpoint that was kept elsewhere.")
+    ] = None,
+    config: Config = CONFIG_DEFAULT,
+    data: Data = DATA_DEFAULT,
+    as_json: AsJson = False,
+) -> None:
     """Recompute every chain; ends with 1 and the first bad record if one does not hold."""
-    found = ask(data, config, "audit.verify")
+    given = None if checkpoint is None else _text_of(checkpoint)
+    found = ask(data, config, "audit.verify", checkpoints=given)
     if as_json:
         print_json(found)
     elif found["intact"]:
         say(f"intact: {found['records']} records in {found['streams']} streams")
+        for stream, seq in found["starts"].items():
+            say(f"stream {stream} begins at its checkpoint {seq}; older records went by age")
     else:
         for broken in found["broken"]:
             say(f"broken: stream {broken['stream']}, record {broken['seq']}: {broken['what']}")
+    for old in found["unchecked"] if not as_json else ():
+        note(f"checkpoint {old['seq']} of {old['stream']} lies before what is kept, so it proves nothing here")
     if not found["intact"]:
         raise typer.Exit(1)
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        fail(f"cannot read `{file}`: {error}")
+
+
+@audit.command("checkpoint")
+def checkpoint(config: Config = CONFIG_DEFAULT, data: Data = DATA_DEFAULT) -> None:
+    """Print where every stream stands. Kept elsewhere, it shows later whether what came before was changed."""
+    say(ask(data, config, "audit.checkpoint").rstrip("\n"))

@@ -89,6 +89,16 @@ class ChainedRecord:
     hash: bytes
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkpoint:
+    """Where a stream stood at `at` (ms since the epoch): its newest record and the chain value after it."""
+
+    stream: Stream
+    seq: int
+    hash: bytes
+    at: int
+
+
 def body_of(record: AuditRecord, seq: int) -> bytes:
     """The canonical text that is chained: stream, seq, event, at and facts together."""
     return canonical_own(

@@ -13,7 +13,7 @@ from gateway.domain.admin_requests import Made
 from gateway.domain.admin_tokens import AdminToken
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval, ApprovalState
-from gateway.domain.audit import AuditRecord, ChainedRecord, Stream
+from gateway.domain.audit import AuditRecord, ChainedRecord, Checkpoint, Stream
 from gateway.domain.calls import Call, CallState, Entry, Receipt, Result
 from gateway.domain.denials import Denial
 from gateway.domain.inventory import Baseline
@@ -267,6 +267,23 @@ class Audit(Protocol):
 
     def tail(self, *, limit: int, stream: Stream | None = None) -> Sequence[ChainedRecord]:
         """The newest `limit` records over one or all streams, oldest first."""
+        ...
+
+    def add_checkpoint(self, checkpoint: Checkpoint) -> None:
+        """Keep it; one for the same place is kept already, and nothing changes."""
+        ...
+
+    def checkpoints(self, stream: Stream, *, after: int, limit: int) -> Sequence[Checkpoint]:
+        """Checkpoints with seq > `after`, in order."""
+        ...
+
+    def newest_checkpoint(self, stream: Stream, *, until: int) -> Checkpoint | None:
+        """The one with the greatest seq among those made at or before `until` (ms)."""
+        ...
+
+    def purge(self, stream: Stream, *, before: int, limit: int) -> int:
+        """Forget at most `limit` records with seq < `before`, the oldest first, and checkpoints there; returns how
+        many records. The head of a stream goes on being its head."""
         ...
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from gateway.domain.audit import AuditEvent
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
+from gateway.runtime.checkpoints import forget_records, write_checkpoints
 from gateway.runtime.horizons import raise_call_horizon, raise_nonce_horizon
 from gateway.runtime.ports import Clock, Store, Tx
 from gateway.runtime.world import Live
@@ -27,6 +28,9 @@ SHORT_MS: Final = 60_000
 
 LONG_MS: Final = 600_000
 """Time between two looks at history."""
+
+CHECKPOINT_MS: Final = 3_600_000
+"""Time between two checkpoints of the audit trail; there is one at every stop as well."""
 
 JUMP_MS: Final = 300_000
 SETTLED_MS: Final = 600_000
@@ -74,6 +78,9 @@ LONG: Final[Mapping[str, Rule]] = {
     "keys": lambda tx, limits, now: tx.keys.purge(now - limits.grant_keep_ms, BATCH),
     "admin_tokens": lambda tx, limits, now: tx.admin_tokens.purge(now - limits.grant_keep_ms, BATCH),
     "pages": lambda tx, limits, now: tx.pages.purge(now - limits.grant_keep_ms, BATCH),
+    "audit_records": lambda tx, limits, now: forget_records(
+        tx, written_before=now - limits.audit_keep_ms, limit=BATCH
+    ),
 }
 """History: kept for as long as the configuration says, counted and audited when it goes."""
 
@@ -89,6 +96,7 @@ class Retention:
         self._even_since = 0
         self._short_at = 0
         self._long_at = 0
+        self._checkpoint_at = 0
 
     async def look(self) -> None:
         """Do what is due of it, and not more than a look may take."""
@@ -96,7 +104,12 @@ class Retention:
         self._watch_clock(now)
         if now - self._short_at >= SHORT_MS and await self._apply(SHORT, now, UNITS):
             self._short_at = now
-        if now - self._even_since >= SETTLED_MS and now - self._long_at >= LONG_MS:
+        if now - self._even_since < SETTLED_MS:
+            return
+        if now - self._checkpoint_at >= CHECKPOINT_MS:
+            await self._store.run(lambda tx: write_checkpoints(tx, now))
+            self._checkpoint_at = now
+        if now - self._long_at >= LONG_MS:
             if not await self._apply(LONG, now, UNITS):
                 return
             await self._tell(now, by="retention")
@@ -118,6 +131,7 @@ class Retention:
             self._even_since = now
             self._short_at = min(self._short_at, now - SHORT_MS)
             self._long_at = min(self._long_at, now - LONG_MS)
+            self._checkpoint_at = min(self._checkpoint_at, now - CHECKPOINT_MS)
 
     async def _apply(self, rules: Mapping[str, Rule], now: int, units: int | None) -> bool:
         """Apply rules in at most so many units; False when some is left."""

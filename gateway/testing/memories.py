@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gateway.domain.audit import GENESIS, AuditRecord, ChainedRecord, Stream, body_of, chain
+from gateway.domain.audit import GENESIS, AuditRecord, ChainedRecord, Checkpoint, Stream, body_of, chain
 from gateway.domain.denials import Denial
 from gateway.domain.inventory import Baseline
 from gateway.testing.tables import Tables
@@ -27,6 +27,30 @@ class MemoryAudit:
     def tail(self, *, limit: int, stream: Stream | None = None) -> Sequence[ChainedRecord]:
         records = self._of(stream)
         return records[max(0, len(records) - limit) :]
+
+    def add_checkpoint(self, checkpoint: Checkpoint) -> None:
+        self._tables.checkpoints.setdefault((checkpoint.stream, checkpoint.seq), checkpoint)
+
+    def checkpoints(self, stream: Stream, *, after: int, limit: int) -> Sequence[Checkpoint]:
+        return [c for c in self._checkpoints(stream) if c.seq > after][:limit]
+
+    def newest_checkpoint(self, stream: Stream, *, until: int) -> Checkpoint | None:
+        made = [c for c in self._checkpoints(stream) if c.at <= until]
+        return made[-1] if made else None
+
+    def purge(self, stream: Stream, *, before: int, limit: int) -> int:
+        old = [record.seq for record in self.read(stream, after=0, limit=limit) if record.seq < before]
+        head = self._tables.heads.get(stream)
+        old = [seq for seq in old if head is not None and seq < head.seq]
+        for seq in old:
+            del self._tables.audit[stream, seq]
+        for checkpoint in [c for c in self._checkpoints(stream) if c.seq < before][:limit]:
+            del self._tables.checkpoints[stream, checkpoint.seq]
+        return len(old)
+
+    def _checkpoints(self, stream: Stream) -> list[Checkpoint]:
+        own = [c for c in self._tables.checkpoints.values() if c.stream is stream]
+        return sorted(own, key=lambda checkpoint: checkpoint.seq)
 
     def _of(self, stream: Stream | None) -> list[ChainedRecord]:
         return [record for record in self._tables.audit.values() if stream in (None, record.stream)]

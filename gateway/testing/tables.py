@@ -6,7 +6,7 @@ from gateway.domain.admin_requests import Made
 from gateway.domain.admin_tokens import AdminToken
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
-from gateway.domain.audit import ChainedRecord, Stream
+from gateway.domain.audit import ChainedRecord, Checkpoint, Stream
 from gateway.domain.calls import Call, Receipt, Result
 from gateway.domain.denials import Denial
 from gateway.domain.inventory import Baseline
@@ -29,6 +29,7 @@ class Tables:
     tickets: dict[bytes, Ticket] = field(default_factory=dict[bytes, Ticket])
     pages: dict[str, PageSession] = field(default_factory=dict[str, PageSession])
     audit: dict[tuple[Stream, int], ChainedRecord] = field(default_factory=dict[tuple[Stream, int], ChainedRecord])
+    checkpoints: dict[tuple[Stream, int], Checkpoint] = field(default_factory=dict[tuple[Stream, int], Checkpoint])
     heads: dict[Stream, ChainedRecord] = field(default_factory=dict[Stream, ChainedRecord])
     nonces: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict[tuple[str, str], tuple[str, int]])
     baselines: dict[str, Baseline] = field(default_factory=dict[str, Baseline])

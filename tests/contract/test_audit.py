@@ -6,9 +6,10 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from gateway.domain.audit import GENESIS, ChainedRecord, Stream, body_of, chain
+from gateway.domain.audit import GENESIS, ChainedRecord, Checkpoint, Stream, body_of, chain
 from gateway.runtime.ports import Store, Tx
-from tests.contract.samples import a_record
+from gateway.testing import MemoryStore
+from tests.contract.samples import NOW, a_record
 from tests.contract.stores import Opener
 
 pytestmark = pytest.mark.anyio
@@ -142,3 +143,51 @@ async def test_the_tail_is_the_newest_over_one_or_all_streams_oldest_first(store
     ]
     of_admin = await store.run(lambda tx: tx.audit.tail(limit=1, stream=Stream.ADMIN))
     assert [record.seq for record in of_admin] == [2]
+
+
+def a_checkpoint(record: ChainedRecord, at: int = NOW) -> Checkpoint:
+    return Checkpoint(stream=record.stream, seq=record.seq, hash=record.hash, at=at)
+
+
+async def test_checkpoints_are_kept_once_and_read_in_order(store: Store) -> None:
+    await fill(store, 3)
+    made = [a_checkpoint(record, at=NOW + record.seq) for record in await whole(store)]
+
+    def work(tx: Tx) -> None:
+        for checkpoint in (made[2], made[0], made[1], replace(made[0], at=1)):
+            tx.audit.add_checkpoint(checkpoint)
+
+    await store.run(work)
+    assert list(await store.run(lambda tx: tx.audit.checkpoints(Stream.AGENT_TOOL, after=1, limit=1))) == [made[1]]
+    assert list(await store.run(lambda tx: tx.audit.checkpoints(Stream.ADMIN, after=0, limit=9))) == []
+    for until, newest in ((NOW, None), (NOW + 1, made[0]), (NOW + 2, made[1]), (NOW + 9, made[2])):
+        found = await store.run(lambda tx, at=until: tx.audit.newest_checkpoint(Stream.AGENT_TOOL, until=at))
+        assert found == newest
+
+
+async def test_a_purge_takes_the_oldest_records_of_one_stream_and_their_checkpoints(store: Store) -> None:
+    await fill(store, 5)
+    await store.run(lambda tx: tx.audit.append(a_record(stream=Stream.ADMIN)))
+    for record in await whole(store):
+        await store.run(lambda tx, record=record: tx.audit.add_checkpoint(a_checkpoint(record)))
+    assert await store.run(lambda tx: tx.audit.purge(Stream.AGENT_TOOL, before=4, limit=2)) == 2
+    assert [record.seq for record in await whole(store)] == [3, 4, 5]
+    assert await store.run(lambda tx: tx.audit.purge(Stream.AGENT_TOOL, before=4, limit=2)) == 1
+    assert [record.seq for record in await whole(store)] == [4, 5]
+    kept = await store.run(lambda tx: tx.audit.checkpoints(Stream.AGENT_TOOL, after=0, limit=9))
+    assert [checkpoint.seq for checkpoint in kept] == [4, 5]
+    assert len(await whole(store, Stream.ADMIN)) == 1
+
+
+async def test_a_purge_leaves_the_head_and_the_chain_goes_on_from_it(open_store: Opener) -> None:
+    store = open_store()
+    await fill(store, 3)
+    head = (await whole(store))[-1]
+    assert await store.run(lambda tx: tx.audit.purge(Stream.AGENT_TOOL, before=99, limit=99)) == 2
+    if not isinstance(store, MemoryStore):
+        await store.close()
+        store = open_store()
+    await fill(store, 1)
+    kept, added = await whole(store)
+    assert (kept, added.seq, added.hash) == (head, 4, chain(head.hash, added.body))
+    await store.close()

@@ -7,12 +7,12 @@ audit write is the last thing a unit locks, and a unit that fails costs no hashi
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import CheckConstraint, Table, UniqueConstraint, bindparam, select
+from sqlalchemy import CheckConstraint, Table, UniqueConstraint, bindparam, delete, select
 
 from gateway.adapters.sql.connection import Connection, Row
 from gateway.adapters.sql.metadata import BYTES, METADATA, NUMBER, TEXT, counter, key, needed
-from gateway.adapters.sql.statements import Statement, insert_of, one_of, value
-from gateway.domain.audit import GENESIS, AuditRecord, ChainedRecord, Stream, body_of, chain
+from gateway.adapters.sql.statements import Statement, insert_of, names_of, one_of, value
+from gateway.domain.audit import GENESIS, AuditRecord, ChainedRecord, Checkpoint, Stream, body_of, chain
 from gateway.failpoints import Point, reach
 
 AUDIT: Final = Table(
@@ -57,6 +57,53 @@ _TAIL: Final = Statement(_RECORD.order_by(_A.number.desc()).limit(_LIMIT), "limi
 _TAIL_OF_STREAM: Final = Statement(
     _RECORD.where(_A.stream == value(_A.stream)).order_by(_A.seq.desc()).limit(_LIMIT), "stream", "limit"
 )
+_K = CHECKPOINTS.c
+_ADD_CHECKPOINT: Final = Statement(insert_of(CHECKPOINTS).on_conflict_do_nothing(), *names_of(CHECKPOINTS))
+_CHECKPOINTS: Final = Statement(
+    select(CHECKPOINTS)
+    .where(_K.stream == value(_K.stream), _K.seq > value(_K.seq, "after"))
+    .order_by(_K.seq)
+    .limit(_LIMIT),
+    "stream",
+    "after",
+    "limit",
+)
+_NEWEST_CHECKPOINT: Final = Statement(
+    select(CHECKPOINTS)
+    .where(_K.stream == value(_K.stream), _K.at <= value(_K.at, "until"))
+    .order_by(_K.seq.desc())
+    .limit(1),
+    "stream",
+    "until",
+)
+_PURGE: Final = Statement(
+    delete(AUDIT).where(
+        _A.number.in_(
+            select(_A.number)
+            .where(_A.stream == value(_A.stream), _A.seq < value(_A.seq, "before"))
+            .order_by(_A.seq)
+            .limit(_LIMIT)
+        )
+    ),
+    "stream",
+    "before",
+    "limit",
+)
+_PURGE_CHECKPOINTS: Final = Statement(
+    delete(CHECKPOINTS).where(
+        _K.stream == value(_K.stream),
+        _K.seq.in_(
+            select(_K.seq)
+            .where(_K.stream == value(_K.stream, "of"), _K.seq < value(_K.seq, "before"))
+            .order_by(_K.seq)
+            .limit(_LIMIT)
+        ),
+    ),
+    "stream",
+    "of",
+    "before",
+    "limit",
+)
 
 Head = tuple[int, bytes]
 
@@ -88,6 +135,26 @@ class SqlAudit:
         else:
             rows = self._connection.fetch_all(_TAIL_OF_STREAM, (stream.value, limit))
         return [_record_of(row) for row in reversed(rows)]
+
+    def add_checkpoint(self, checkpoint: Checkpoint) -> None:
+        values = (checkpoint.stream.value, checkpoint.seq, checkpoint.hash, checkpoint.at)
+        self._connection.execute(_ADD_CHECKPOINT, values)
+
+    def checkpoints(self, stream: Stream, *, after: int, limit: int) -> Sequence[Checkpoint]:
+        rows = self._connection.fetch_all(_CHECKPOINTS, (stream.value, after, limit))
+        return [_checkpoint_of(row) for row in rows]
+
+    def newest_checkpoint(self, stream: Stream, *, until: int) -> Checkpoint | None:
+        row = self._connection.fetch_one(_NEWEST_CHECKPOINT, (stream.value, until))
+        return None if row is None else _checkpoint_of(row)
+
+    def purge(self, stream: Stream, *, before: int, limit: int) -> int:
+        self.flush()
+        # The head may be known from its row alone, so its row stays.
+        before = min(before, self._head_of(stream)[0])
+        forgotten = self._connection.execute(_PURGE, (stream.value, before, limit))
+        self._connection.execute(_PURGE_CHECKPOINTS, (stream.value, stream.value, before, limit))
+        return forgotten
 
     def begin(self) -> None:
         self._heads_before = self._heads.copy()
@@ -126,3 +193,8 @@ class SqlAudit:
 def _record_of(row: Row) -> ChainedRecord:
     stream, seq, body, digest = row
     return ChainedRecord(stream=Stream(stream), seq=seq, body=body, hash=digest)
+
+
+def _checkpoint_of(row: Row) -> Checkpoint:
+    stream, seq, digest, at = row
+    return Checkpoint(stream=Stream(stream), seq=seq, hash=digest, at=at)

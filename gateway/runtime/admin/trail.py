@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from gateway.domain.audit import GENESIS, AuditEvent, ChainedRecord, Stream, chain
+from gateway.domain.audit import GENESIS, AuditEvent, ChainedRecord, Checkpoint, Stream, chain
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.runtime.checkpoints import base_of, write_checkpoints
 from gateway.runtime.ports import Store, Tx
 
 _BATCH: Final = 500
@@ -21,6 +22,7 @@ class TrailRecord:
     event: AuditEvent
     at: int
     facts: Mapping[str, Any]
+    hash: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,16 +36,27 @@ class Broken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What a walk over the chains found."""
+    """What a walk over the chains found. `starts` names the record a walk began at where older ones went by age;
+    `unchecked` the given checkpoints that lie before it."""
 
     records: int
     streams: int
     broken: tuple[Broken, ...] = ()
+    starts: Mapping[Stream, int] = field(default_factory=dict[Stream, int])
+    unchecked: tuple[Checkpoint, ...] = ()
 
     @property
     def is_intact(self) -> bool:
-        """Whether every record follows from the one before it."""
+        """Whether every record follows from the one before it, and every checkpoint from its record."""
         return not self.broken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Walk:
+    records: int
+    start: int | None
+    broken: Broken | None
+    unchecked: tuple[Checkpoint, ...]
 
 
 class Trail:
@@ -74,31 +87,76 @@ class Trail:
         records = [_read(record) for record in await self._store.run(work)]
         return sorted(records, key=lambda record: record.at)
 
-    async def verify(self) -> Verification:
-        """Walk every chain from its oldest record and recompute it; a stream's first bad record ends its walk."""
-        walks = [await self._walk(stream) for stream in Stream]
+    async def read(self, stream: Stream, *, after: int, limit: int = 500) -> Sequence[TrailRecord]:
+        """The records of one stream with seq > `after`, in order.
+
+        Raises:
+            GatewayError: a record cannot be read.
+        """
+        found = await self._store.run(lambda tx: list(tx.audit.read(stream, after=after, limit=limit)))
+        return [_read(record) for record in found]
+
+    async def checkpoint(self, now: int) -> Sequence[Checkpoint]:
+        """Note where every stream stands now."""
+        return await self._store.run(lambda tx: write_checkpoints(tx, now))
+
+    async def verify(self, given: Sequence[Checkpoint] = ()) -> Verification:
+        """Walk every chain from its oldest kept record, or the checkpoint up to which records went by age, and
+        recompute it. Checkpoints beside the chain and `given` ones must name the record they were made at. A
+        stream's first flaw ends its walk."""
+        walks = {
+            stream: await self._walk(stream, {c.seq: c for c in given if c.stream is stream}) for stream in Stream
+        }
         return Verification(
-            records=sum(records for records, _ in walks),
-            streams=sum(1 for records, _ in walks if records),
-            broken=tuple(broken for _, broken in walks if broken is not None),
+            records=sum(walk.records for walk in walks.values()),
+            streams=sum(1 for walk in walks.values() if walk.records),
+            broken=tuple(walk.broken for walk in walks.values() if walk.broken is not None),
+            starts={stream: walk.start for stream, walk in walks.items() if walk.start is not None},
+            unchecked=tuple(checkpoint for walk in walks.values() for checkpoint in walk.unchecked),
         )
 
-    async def _walk(self, stream: Stream) -> tuple[int, Broken | None]:
-        seq, head = 0, GENESIS
+    async def _walk(self, stream: Stream, given: Mapping[int, Checkpoint]) -> _Walk:
+        base = await self._store.run(lambda tx: base_of(tx, stream))
+        first = 1 if base is None else base
+        seq, head, what = first - 1, GENESIS if base is None else None, None
         # In batches, so that calls are served between them.
-        while batch := await self._store.run(lambda tx, seq=seq: tx.audit.read(stream, after=seq, limit=_BATCH)):
+        while what is None:
+            batch, kept = await self._store.run(
+                lambda tx, seq=seq: (
+                    tx.audit.read(stream, after=seq, limit=_BATCH),
+                    tx.audit.checkpoints(stream, after=seq, limit=_BATCH),
+                )
+            )
+            if head is None and (not kept or kept[0].seq != first):
+                what = f"the checkpoint at record {first}, before which records went by age, is missing"
+                break
+            if not batch:
+                missing = sorted(place for place in (*given, *(c.seq for c in kept)) if place > seq)
+                what = f"a checkpoint names record {missing[0]}, which is missing" if missing else None
+                break
+            noted = {c.seq: c for c in kept}
             for record in batch:
                 what = _flaw(record, seq + 1, head)
+                if what is None and any(
+                    place.get(record.seq, record).hash != record.hash for place in (noted, given)
+                ):
+                    what = "the chain value is not the one a checkpoint has for this record"
                 if what is not None:
-                    return seq, Broken(stream=stream, seq=record.seq, what=what)
+                    break
                 seq, head = record.seq, record.hash
-        return seq, None
+        return _Walk(
+            records=seq - first + 1,
+            start=base,
+            broken=None if what is None else Broken(stream=stream, seq=seq + 1, what=what),
+            unchecked=tuple(checkpoint for place, checkpoint in given.items() if place < first),
+        )
 
 
-def _flaw(record: ChainedRecord, expected: int, head: bytes) -> str | None:
+def _flaw(record: ChainedRecord, expected: int, head: bytes | None) -> str | None:
+    """What is wrong with a record; its chain value is a checkpoint's to judge where nothing is kept before it."""
     if record.seq != expected:
         return f"record {expected} is missing"
-    if chain(head, record.body) != record.hash:
+    if head is not None and chain(head, record.body) != record.hash:
         return "the chain value does not follow from the text and the record before"
     try:
         body = json.loads(record.body)
@@ -114,7 +172,9 @@ def _read(record: ChainedRecord) -> TrailRecord:
     try:
         body: dict[str, Any] = json.loads(record.body)
         event = AuditEvent(body["event"])
-        return TrailRecord(stream=record.stream, seq=record.seq, event=event, at=body["at"], facts=body["facts"])
+        return TrailRecord(
+            stream=record.stream, seq=record.seq, event=event, at=body["at"], facts=body["facts"], hash=record.hash
+        )
     except (ValueError, KeyError, TypeError) as error:
         where = f"record {record.seq} of stream `{record.stream}`"
         raise GatewayError(ErrorCode.STORE_UNAVAILABLE, f"{where} is damaged; run `ostiary audit verify`") from error

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from gateway.domain.agent_sessions import AgentSession
-from gateway.domain.audit import AuditEvent, Stream
+from gateway.domain.audit import AuditEvent, Checkpoint, Stream
 from gateway.domain.calls import Call, Receipt
 from gateway.domain.configuration import Configuration
 from gateway.domain.errors import ErrorCode, GatewayError
@@ -302,9 +302,22 @@ class Admin:
         """What each stream gained since the seq named for it."""
         return await self._trail.after(since, limit=limit)
 
-    async def audit_verify(self) -> Verification:
-        """Whether every chain holds, and where one breaks."""
-        return await self._trail.verify()
+    async def audit_read(self, stream: Stream, *, after: int, limit: int = 500) -> Sequence[TrailRecord]:
+        """The records of one stream with seq > `after`, in order."""
+        return await self._trail.read(stream, after=after, limit=limit)
+
+    async def audit_verify(self, given: Sequence[Checkpoint] = ()) -> Verification:
+        """Whether every chain holds, and where one breaks; `given` are checkpoints that were kept elsewhere."""
+        return await self._trail.verify(given)
+
+    async def audit_checkpoint(self) -> Sequence[Checkpoint]:
+        """Note where every stream stands."""
+        return await self._trail.checkpoint(self._clock.now())
+
+    @property
+    def public_url(self) -> str:
+        """What this gateway calls itself."""
+        return self._configuration.server.public_url
 
     async def status(self) -> Status:
         """Who is connected and how full the ledger is."""

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.domain.audit import Stream
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.protocol.audit_export import checkpoints_of_text, text_of_checkpoints
 from gateway.runtime.admin import KEY_DAYS, SESSION_DAYS, TOKEN_HOURS, Admin, Meant, Reloader
 from gateway.transports.control import views
 
@@ -110,6 +111,20 @@ class After(Parameters):
     """`audit.after`."""
 
     seen: Annotated[dict[Annotated[Stream, Field(strict=False)], int], Field(max_length=len(Stream))]
+
+
+class Export(Parameters):
+    """`audit.export`: one page of one stream."""
+
+    stream: Annotated[Stream, Field(strict=False)]
+    after: Annotated[int, Field(ge=0)] = 0
+    limit: Count = 500
+
+
+class Verify(Parameters):
+    """`audit.verify`, against checkpoints kept elsewhere if any are given."""
+
+    checkpoints: Annotated[str | None, Field(max_length=16 * 1024)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,8 +237,21 @@ async def _after(desk: Desk, p: After) -> Any:
     return [views.of_record(record) for record in await desk.admin.audit_after(p.seen)]
 
 
-async def _verify(desk: Desk, _: Nothing) -> Any:
-    return views.of_verification(await desk.admin.audit_verify())
+async def _export(desk: Desk, p: Export) -> Any:
+    records = await desk.admin.audit_read(p.stream, after=p.after, limit=p.limit)
+    return {"source": desk.admin.public_url, "records": [views.of_exported(record) for record in records]}
+
+
+async def _checkpoint(desk: Desk, _: Nothing) -> Any:
+    return text_of_checkpoints(await desk.admin.audit_checkpoint())
+
+
+async def _verify(desk: Desk, p: Verify) -> Any:
+    try:
+        given = [] if p.checkpoints is None else checkpoints_of_text(p.checkpoints)
+    except ValueError as error:
+        raise GatewayError(ErrorCode.BAD_REQUEST, str(error)) from error
+    return views.of_verification(await desk.admin.audit_verify(given))
 
 
 async def _status(desk: Desk, _: Nothing) -> Any:
@@ -255,7 +283,9 @@ COMMANDS: Final[Mapping[str, Command[Any]]] = {
     "explain": Command(Explain, _explain),
     "audit.tail": Command(Tail, _tail),
     "audit.after": Command(After, _after),
-    "audit.verify": Command(Nothing, _verify),
+    "audit.export": Command(Export, _export),
+    "audit.checkpoint": Command(Nothing, _checkpoint),
+    "audit.verify": Command(Verify, _verify),
     "status": Command(Nothing, _status),
     "reload": Command(Nothing, _reload),
 }

@@ -161,6 +161,11 @@ def of_record(record: TrailRecord) -> Json:
     }
 
 
+def of_exported(record: TrailRecord) -> Json:
+    """One audit record with its chain value."""
+    return {**of_record(record), "hash": record.hash.hex()}
+
+
 def of_verification(found: Verification) -> Json:
     """What a walk over the chains found."""
     return {
@@ -168,6 +173,8 @@ def of_verification(found: Verification) -> Json:
         "records": found.records,
         "streams": found.streams,
         "broken": [{"stream": b.stream.value, "seq": b.seq, "what": b.what} for b in found.broken],
+        "starts": {stream.value: seq for stream, seq in found.starts.items()},
+        "unchecked": [{"stream": c.stream.value, "seq": c.seq} for c in found.unchecked],
     }
 
 
