@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import structlog
 from starlette.routing import BaseRoute, Router
 from starlette.types import ASGIApp
 
@@ -28,11 +29,12 @@ from gateway.runtime.audit import Digester
 from gateway.runtime.calls import Calls
 from gateway.runtime.checkpoints import write_checkpoints
 from gateway.runtime.context import Contexts
+from gateway.runtime.draining import settled
 from gateway.runtime.execution import Execution
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.pages import Pages
-from gateway.runtime.ports import Clock, Ids, Store, Tx
+from gateway.runtime.ports import Clock, Ids, Store, StoreBusy, StoreUnavailable, Tx
 from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
 from gateway.runtime.recovery import recover
@@ -51,6 +53,11 @@ from gateway.transports.doors import ADMIN, WELL_KNOWN, Edge
 
 DATABASE = "ostiary.sqlite3"
 
+FINISH_SECONDS = 10.0
+"""Longest time a stop waits for the last transactions."""
+
+_log = structlog.get_logger("ostiary.gateway")
+
 Enabled = Callable[[Configuration], Mapping[str, Descriptor]]
 """Which built-ins a configuration turns on."""
 
@@ -63,11 +70,24 @@ class Gateway:
     app: ASGIApp
     mcp: "agents_mcp.McpEndpoint"
 
+    async def drain(self) -> None:
+        """Refuse what is new, and give calls that were handed out a while to end: the first half of a graceful end."""
+        self._refuse_new()
+        services = self.services
+        limits = services.live.world.configuration.limits
+        await settled(services.spine, services.calls.attendance, within_ms=limits.drain_ms)
+
     def stop_streams(self) -> None:
-        """End long-lived streams and sockets, so that a graceful exit does not wait for them."""
+        """End long-lived streams, sockets and waits, so that a graceful exit does not wait for them."""
         reach(Point.SHUTDOWN_BEGUN)
+        self._refuse_new()
+        self.services.calls.attendance.wake_all()
         self.mcp.close()
         self.services.pages.close_all("shutdown")
+
+    def _refuse_new(self) -> None:
+        self.services.readiness.stop()
+        self.services.calls.close()
 
 
 @asynccontextmanager
@@ -119,12 +139,21 @@ async def build(
             yield gateway
         finally:
             gateway.stop_streams()
-            now = clock.now()
-            stopped = audit.of_admin(AuditEvent.GATEWAY_STOPPED, now)
+            await _finish(services)
+
+
+async def _finish(services: Services) -> None:
+    """Let what was begun be committed, and say that the gateway stopped; a dead store holds up nobody."""
+    now = services.clock.now()
+    stopped = audit.of_admin(AuditEvent.GATEWAY_STOPPED, now)
+    try:
+        async with asyncio.timeout(FINISH_SECONDS):
             await services.spine.drain()
             reach(Point.SHUTDOWN_DRAINED)
-            await store.run(lambda tx: (tx.audit.append(stopped), write_checkpoints(tx, now)))
+            await services.spine.store.run(lambda tx: (tx.audit.append(stopped), write_checkpoints(tx, now)))
             reach(Point.SHUTDOWN_WRITTEN)
+    except (TimeoutError, StoreBusy, StoreUnavailable) as trouble:
+        _log.error("stopped_unfinished", error=type(trouble).__name__)
 
 
 def _open(configuration: Configuration, data: Path) -> Store:

@@ -10,7 +10,7 @@ from typing import Final
 
 from gateway.adapters.configuration_file import load_file
 from gateway.adapters.process_lock import hold_lock
-from gateway.asgi import Server, server_of
+from gateway.asgi import Bounds, Server, server_of
 from gateway.bootstrap import Gateway, build
 from gateway.demo.site import USER, site_app
 from gateway.runtime.admin import Reloader
@@ -104,7 +104,7 @@ async def stage(
             )
             key = await admin.add_key("todo", capabilities=["todo.*"], days=1, by="demo")
             servers = (
-                server_of(gateway.app, HOST, ports[0], gateway.stop_streams),
+                server_of(gateway.app, HOST, ports[0], gateway.stop_streams, bounds=Bounds.of(gateway.services.live)),
                 server_of(
                     site_app(origin=site_url, gateway=gateway_url, key=key.secret), HOST, ports[1], lambda: None
                 ),

@@ -88,6 +88,12 @@ class Attendance:
         """Whether anybody still waits for `ref`."""
         return ref in self._waiters
 
+    def wake_all(self) -> None:
+        """Let every request look up and answer with where its call stands: the gateway stops."""
+        for waiters in self._waiters.values():
+            for waiter in waiters:
+                waiter.wake()
+
     def tell(self, news: News) -> None:
         """Hand `news` to every waiter of its call."""
         for waiter in tuple(self._waiters.get(news.call.ref, ())):

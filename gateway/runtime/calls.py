@@ -77,11 +77,16 @@ class Calls:
         self._taken: set[str] = set()
         self._is_noting = False
         self._listeners: list[Callable[[Call], None]] = []
+        self._is_closed = False
         spine.on(Told, self._tell)
 
     def on_change(self, listener: Callable[[Call], None]) -> None:
         """Call `listener` with every call that moved."""
         self._listeners.append(listener)
+
+    def close(self) -> None:
+        """Admit nothing more: the gateway stops."""
+        self._is_closed = True
 
     async def submit(self, request: CallRequest) -> tuple[Outcome, Waiter]:
         """Admit `request`, or find the call it already is, and start what may start.
@@ -91,6 +96,8 @@ class Calls:
         Raises:
             GatewayError: the request is refused; nothing of it is kept but the audit record.
         """
+        if self._is_closed:
+            raise GatewayError(ErrorCode.BUSY, "the gateway is shutting down; try again")
         began = time.perf_counter()
         plan = await self._plan(request)
         self._watch.decided(plan.resolved.entry.decision if plan.resolved else None, plan.refusal)

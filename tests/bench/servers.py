@@ -24,7 +24,7 @@ from capabilities.builtin import echo
 from capabilities.contract import Descriptor, HandlerKind
 from capabilities.registry import Builtin
 from gateway.adapters.configuration_file import load
-from gateway.asgi import Server, server_of
+from gateway.asgi import Bounds, Server, server_of
 from gateway.bootstrap import build
 from gateway.demo.scene import HOST, free_port
 from policy.vocabulary import Confirm, Effect
@@ -76,7 +76,8 @@ async def gateway(folder: Path, count: int) -> None:
         grant = await running.services.admin.add_session(
             "bench", user="bench", sites=[], scope=list(builtins), days=1, by="bench"
         )
-        await _serve(server_of(running.app, HOST, port, running.stop_streams), port, grant.token)
+        bounds = Bounds.of(running.services.live)
+        await _serve(server_of(running.app, HOST, port, running.stop_streams, bounds=bounds), port, grant.token)
 
 
 async def baseline(_folder: Path, count: int) -> None:

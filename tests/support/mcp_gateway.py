@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import uvicorn
 
 from capabilities.contract import Descriptor
 from capabilities.registry import BUILTINS, Builtin
+from gateway.asgi import Bounds, server_of
 from gateway.bootstrap import Gateway, behind_edge, build
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.configuration import Configuration
@@ -203,11 +203,7 @@ async def running_gateway(
         endpoint = McpEndpoint(gateway.services, extensions=extensions, patience=patience, idle_seconds=idle_seconds)
         await stack.enter_async_context(endpoint.run())
         app = behind_edge(gateway.services, endpoint.route)
-        server = uvicorn.Server(
-            uvicorn.Config(
-                app, host="127.0.0.1", port=port, log_config=None, lifespan="off", timeout_graceful_shutdown=3
-            )
-        )
+        server = server_of(app, "127.0.0.1", port, endpoint.close, bounds=Bounds.of(gateway.services.live))
         serving = asyncio.create_task(server.serve())
         while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
             await asyncio.sleep(0.01)

@@ -6,7 +6,7 @@ from gateway.settings import Server
 
 RawHeaders = list[tuple[bytes, bytes]]
 
-_ALWAYS: Final[RawHeaders] = [
+ALWAYS: Final[RawHeaders] = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
@@ -22,7 +22,7 @@ CLOSE: Final = (b"connection", b"close")
 
 def defaults_of(server: Server) -> RawHeaders:
     """The headers every answer of this configuration has."""
-    return [*_ALWAYS, _HSTS] if server.public_url.startswith("https://") else _ALWAYS
+    return [*ALWAYS, _HSTS] if server.public_url.startswith("https://") else ALWAYS
 
 
 def dressed(own: RawHeaders, defaults: RawHeaders, more: RawHeaders) -> RawHeaders:

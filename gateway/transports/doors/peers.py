@@ -4,7 +4,7 @@
 written by whoever knocked. `Forwarded` (RFC 7239) is not read.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
@@ -49,7 +49,8 @@ def party_of(peer: str) -> str:
     return str(ip_network((peer, 64), strict=False))
 
 
-def trusts(networks: Iterable[str]) -> Callable[[str], bool]:
+@lru_cache(maxsize=16)
+def trusts(networks: tuple[str, ...]) -> Callable[[str], bool]:
     """Whether an address lies in one of `networks` (CIDR)."""
     trusted = [ip_network(network) for network in networks]
     if not trusted:
@@ -68,7 +69,7 @@ def trusts(networks: Iterable[str]) -> Callable[[str], bool]:
 class Proxies:
     """The trusted proxies of one configuration."""
 
-    def __init__(self, networks: Iterable[str]) -> None:
+    def __init__(self, networks: tuple[str, ...]) -> None:
         self.trusts = trusts(networks)
 
     def seen_through(self, scope: Scope) -> Scope:

@@ -14,7 +14,7 @@ import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
 from gateway.adapters.ids import RandomIds
-from gateway.asgi import server_of
+from gateway.asgi import Bounds, server_of
 from gateway.bootstrap import behind_edge, wire
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import Stream
@@ -298,7 +298,7 @@ async def running(store: Store | None = None, clock: FakeClock | None = None, **
     await recover(store, clock.now(), grace_ms=config.limits.page_grace_ms, revision=config.revision)
     services = wire(store, config, clock=clock, ids=RandomIds(), key=bytes(32), enabled=lambda _: {}, handlers={})
     app = behind_edge(services, *page_ws.routes(services), *surface_http.routes(services), *assets.routes(services))
-    server = server_of(app, HOST, port, lambda: services.pages.close_all("shutdown"))
+    server = server_of(app, HOST, port, lambda: services.pages.close_all("shutdown"), bounds=Bounds.of(services.live))
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
         await asyncio.sleep(0.005)

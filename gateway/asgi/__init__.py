@@ -1,6 +1,7 @@
 """Serves one gateway: the lock, the database, the listeners, the control socket, and a graceful end."""
 
 import asyncio
+import resource
 import signal
 from collections.abc import Callable, Generator
 from contextlib import AsyncExitStack, contextmanager
@@ -11,13 +12,20 @@ from starlette.types import ASGIApp
 
 from gateway.adapters.configuration_file import load_file
 from gateway.adapters.process_lock import hold_lock
+from gateway.asgi.connections import Bounds, protocol_of
 from gateway.bootstrap import Gateway, build
 from gateway.domain.configuration import Configuration
 from gateway.runtime.admin import Reloader
 from gateway.transports.control import serve_control
 
+__all__ = ["Bounds", "Server", "serve", "server_of"]
+
 FRAME_BYTES = 1_310_720
 """Largest page frame uvicorn takes (1.25 MiB, design §17); the page door judges smaller bounds itself."""
+
+
+FILES_BESIDE = 128
+"""Open files of the process beside its connections: database, control socket, listeners."""
 
 
 class Server(uvicorn.Server):
@@ -42,12 +50,15 @@ class Server(uvicorn.Server):
         yield
 
 
-def server_of(app: ASGIApp, host: str, port: int, before_exit: Callable[[], None]) -> Server:
-    """A uvicorn server with the limits of the page channel."""
+def server_of(
+    app: ASGIApp, host: str, port: int, before_exit: Callable[[], None], *, bounds: Bounds | None = None
+) -> Server:
+    """A uvicorn server with the limits of the page channel, and of connections."""
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
+        http=protocol_of(bounds or Bounds()),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -73,11 +84,46 @@ async def serve(config: Path, data: Path, *, on_ready: Callable[[Gateway], None]
         await stack.enter_async_context(serve_control(gateway.services.admin, reloader, data))
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGHUP, lambda: gateway.services.spine.spawn(reloader.reload()))
+        _allow_files(configuration.limits.connections + FILES_BESIDE)
         server = server_of(
-            gateway.app, configuration.server.listen_host, configuration.server.listen_port, gateway.stop_streams
+            gateway.app,
+            configuration.server.listen_host,
+            configuration.server.listen_port,
+            gateway.stop_streams,
+            bounds=Bounds.of(gateway.services.live),
         )
+        ending = _Ending(gateway, server)
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, server.stop)
+            loop.add_signal_handler(number, ending.ask)
         if on_ready is not None:
             on_ready(gateway)
         await server.serve()
+
+
+class _Ending:
+    """A graceful end: what is new is refused, what is under way has a while. Whoever asks twice does not wait."""
+
+    def __init__(self, gateway: Gateway, server: Server) -> None:
+        self._gateway = gateway
+        self._server = server
+        self._draining: asyncio.Task[None] | None = None
+
+    def ask(self) -> None:
+        """A signal came."""
+        if self._draining is None:
+            self._draining = asyncio.get_running_loop().create_task(self._end())
+        else:
+            self._draining.cancel()
+            self._server.stop()
+
+    async def _end(self) -> None:
+        await self._gateway.drain()
+        self._server.stop()
+
+
+def _allow_files(wanted: int) -> None:
+    """Raise the soft limit of open files, so that the cap on connections is reached before it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    ceiling = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < ceiling:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (ceiling, hard))
