@@ -14,6 +14,7 @@ _SURFACE: Final = "gateway/runtime/surface.py"
 _C10: Final = "tests/cases/C10/test_replay_window.py"
 _RESULTS: Final = "tests/unit/runtime/test_results.py"
 _REPLAYS: Final = "tests/unit/runtime/test_replays.py"
+_RETENTION: Final = "tests/unit/runtime/test_retention.py"
 
 GUARDS: Final = (
     Guard(
@@ -84,9 +85,36 @@ GUARDS: Final = (
         section="§6",
         why="a clock set back would let an old transmission in again",
         file=_ADMISSION,
-        old="if request.nonce_until < _horizon(tx):",
+        old="if request.nonce_until < nonce_horizon(tx):",
         new="if False:",
         tests=(f"{_REPLAYS}::test_a_clock_set_back_brings_no_forgotten_transmission_back",),
+    ),
+    Guard(
+        name="forgotten-calls-are-refused-by-their-stamp",
+        section="§6",
+        why="a clock set back would run a call again whose key is forgotten",
+        file=_ADMISSION,
+        old="if request.issued_at is not None and request.issued_at < call_horizon(tx):",
+        new="if False:",
+        tests=(f"{_RETENTION}::test_no_clock_that_is_set_back_makes_a_forgotten_call_young_again",),
+    ),
+    Guard(
+        name="a-leaping-clock-makes-nothing-forgotten",
+        section="§6",
+        why="a clock that is wrong for a moment would free keys that keep calls from running twice",
+        file="gateway/runtime/retention.py",
+        old="        if now - self._even_since < SETTLED_MS:\n            return\n",
+        new="",
+        tests=(f"{_RETENTION}::test_a_clock_that_leaps_for_a_moment_makes_nothing_forgotten",),
+    ),
+    Guard(
+        name="a-purge-gives-back-what-it-took",
+        section="§6",
+        why="a full ledger would stay full, or count what is not there",
+        file="gateway/adapters/sql/calls.py",
+        old="            self._connection.write(_GIVE_PLACES_BACK, (forgotten,))\n",
+        new="            pass\n",
+        tests=("tests/contract/test_retention.py::test_purges_at_once_give_every_place_back_once",),
     ),
     Guard(
         name="stamps-ahead-of-time-are-refused",

@@ -138,7 +138,7 @@ class SqlAudit:
 
     def add_checkpoint(self, checkpoint: Checkpoint) -> None:
         values = (checkpoint.stream.value, checkpoint.seq, checkpoint.hash, checkpoint.at)
-        self._connection.execute(_ADD_CHECKPOINT, values)
+        self._connection.write(_ADD_CHECKPOINT, values)
 
     def checkpoints(self, stream: Stream, *, after: int, limit: int) -> Sequence[Checkpoint]:
         rows = self._connection.fetch_all(_CHECKPOINTS, (stream.value, after, limit))
@@ -153,7 +153,7 @@ class SqlAudit:
         # The head may be known from its row alone, so its row stays.
         before = min(before, self._head_of(stream)[0])
         forgotten = self._connection.execute(_PURGE, (stream.value, before, limit))
-        self._connection.execute(_PURGE_CHECKPOINTS, (stream.value, stream.value, before, limit))
+        self._connection.write(_PURGE_CHECKPOINTS, (stream.value, stream.value, before, limit))
         return forgotten
 
     def begin(self) -> None:

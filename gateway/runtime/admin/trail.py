@@ -118,7 +118,7 @@ class Trail:
     async def _walk(self, stream: Stream, given: Mapping[int, Checkpoint]) -> _Walk:
         base = await self._store.run(lambda tx: base_of(tx, stream))
         first = 1 if base is None else base
-        seq, head, what = first - 1, GENESIS if base is None else None, None
+        seq, head, what, place = first - 1, GENESIS if base is None else None, None, None
         # In batches, so that calls are served between them.
         while what is None:
             batch, kept = await self._store.run(
@@ -138,16 +138,17 @@ class Trail:
             for record in batch:
                 what = _flaw(record, seq + 1, head)
                 if what is None and any(
-                    place.get(record.seq, record).hash != record.hash for place in (noted, given)
+                    known.get(record.seq, record).hash != record.hash for known in (noted, given)
                 ):
                     what = "the chain value is not the one a checkpoint has for this record"
                 if what is not None:
+                    place = record.seq
                     break
                 seq, head = record.seq, record.hash
         return _Walk(
             records=seq - first + 1,
             start=base,
-            broken=None if what is None else Broken(stream=stream, seq=seq + 1, what=what),
+            broken=None if what is None else Broken(stream=stream, seq=place or seq + 1, what=what),
             unchecked=tuple(checkpoint for place, checkpoint in given.items() if place < first),
         )
 

@@ -25,6 +25,7 @@ from gateway.runtime.identity import TicketRequest
 from gateway.runtime.ports import Store
 from gateway.runtime.recovery import recover
 from gateway.runtime.requests import CallRequest, Outcome
+from gateway.runtime.retention import Retention
 from gateway.runtime.services import Services
 from gateway.runtime.sweeper import Sweeper
 from gateway.settings import Limits, Server
@@ -181,7 +182,7 @@ class Rig:
             clock=services.clock,
             pages=services.pages,
             refusals=services.refusals,
-            retention=services.retention,
+            retention=Retention(store=self.store, live=services.live, clock=services.clock),
         )
         await sweeper.sweep()
 

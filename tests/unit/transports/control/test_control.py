@@ -24,6 +24,7 @@ from gateway.runtime.admin import Admin, Broken, Reloader
 from gateway.runtime.admin.trail import Trail
 from gateway.runtime.effects import KeyEnded, SessionEnded
 from gateway.runtime.identity import Identity, hash_of, key_name
+from gateway.runtime.retention import Retention
 from gateway.runtime.services import Services
 from gateway.runtime.spine import Spine
 from gateway.runtime.world import Live, LivePage, World
@@ -72,7 +73,10 @@ class Bench:
         builtins = {name: builtin.descriptor for name, builtin in BUILTINS.items()}
         self.live = Live(World(configuration=load(FILE, "ostiary.yaml"), builtins=builtins))
         identity = Identity(spine=self.spine, live=self.live, clock=self.clock, ids=ids)
-        self.admin = Admin(spine=self.spine, live=self.live, clock=self.clock, ids=ids, identity=identity)
+        retention = Retention(store=self.spine.store, live=self.live, clock=self.clock)
+        self.admin = Admin(
+            spine=self.spine, live=self.live, clock=self.clock, ids=ids, identity=identity, retention=retention
+        )
 
         async def apply(configuration: Configuration) -> None:
             self.live.configure(configuration, builtins)
@@ -294,7 +298,9 @@ class Meddled:
     meddle: Callable[[list[ChainedRecord]], list[ChainedRecord]]
 
     async def run(self, work: Any) -> Any:
-        return self.meddle(list(await self.store.run(work)))
+        found = await self.store.run(work)
+        # The walk reads records and checkpoints together, and before them where it begins.
+        return (self.meddle(list(found[0])), found[1]) if isinstance(found, tuple) else found
 
     async def close(self) -> None: ...
 
@@ -323,7 +329,7 @@ def cut(records: list[ChainedRecord]) -> list[ChainedRecord]:
 async def test_verify_names_the_first_bad_record(bench: Bench, meddle: Any, seq: int, what: str) -> None:
     for _ in range(3):
         await bench.grant()
-    assert await bench.ask("audit.verify") == {"intact": True, "records": 3, "streams": 1, "broken": []}
+    assert (await bench.ask("audit.verify")).items() >= {"intact": True, "records": 3, "streams": 1}.items()
     found = await Trail(Meddled(bench.store, meddle)).verify()
     assert found.broken == (Broken(stream=Stream.ADMIN, seq=seq, what=what),)
 
