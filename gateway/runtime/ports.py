@@ -17,6 +17,7 @@ from gateway.domain.audit import AuditRecord, ChainedRecord, Checkpoint, Stream
 from gateway.domain.calls import Call, CallState, Entry, Receipt, Result
 from gateway.domain.denials import Denial
 from gateway.domain.inventory import Baseline
+from gateway.domain.lists import Place, Wanted
 from gateway.domain.pages import PageSession
 from gateway.domain.sites import SiteKey, Ticket
 
@@ -159,6 +160,12 @@ class Calls(Protocol):
         """Newest first."""
         ...
 
+    def page(self, *, below: str | None, wanted: Wanted, limit: int, look: int) -> tuple[Sequence[Call], str | None]:
+        """The latest refs first: at most `limit` calls that are wanted, among the `look` whose refs are the greatest
+        below `below`, and the ref to go on below (None at the end). So a rare filter costs no walk of the ledger:
+        a page may be short, even empty, before the end."""
+        ...
+
     def usage(self) -> tuple[int, int]:
         """(rows used, open calls)."""
         ...
@@ -182,6 +189,10 @@ class Approvals(Protocol):
         ...
 
     def open_on_page(self, page: str) -> Sequence[Approval]: ...
+
+    def page(self, *, below: Place | None, limit: int) -> Sequence[Approval]:
+        """At most `limit`, opened last first, below (`opened_at`, id)."""
+        ...
 
     def last_approved_fingerprint(self, user: str, capability: str) -> str | None:
         """The capability fingerprint this user last approved for `capability`; for the dialog's changed mark."""
@@ -245,6 +256,10 @@ class PageSessions(Protocol):
     def find(self, page: str) -> PageSession | None: ...
 
     def save(self, page: PageSession) -> None: ...
+
+    def page(self, *, below: Place | None, limit: int) -> Sequence[PageSession]:
+        """At most `limit`, begun last first, below (`created_at`, id)."""
+        ...
 
     def pinned(self, user: str, site: str) -> PageSession | None:
         """The page this user pinned on this site, latest pin first."""

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from gateway.domain.approvals import Approval, ApprovalState
+from gateway.domain.lists import Place
 from gateway.runtime.ports import DuplicateKey, StaleState
-from gateway.testing.tables import Tables
+from gateway.testing.tables import Tables, below_place
 
 
 class MemoryApprovals:
@@ -37,6 +38,9 @@ class MemoryApprovals:
             for approval in self._tables.approvals.values()
             if approval.page == page and approval.state is ApprovalState.OPEN
         ]
+
+    def page(self, *, below: Place | None, limit: int) -> Sequence[Approval]:
+        return below_place(self._tables.approvals.values(), lambda a: (a.opened_at, a.id), below)[:limit]
 
     def last_approved_fingerprint(self, user: str, capability: str) -> str | None:
         return self._tables.approved.get((user, capability))

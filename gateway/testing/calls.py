@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, Final
 
 from gateway.domain.calls import OPEN, Call, CallState, Entry, Receipt, Result
+from gateway.domain.lists import Wanted
 from gateway.runtime.ports import DuplicateKey, LedgerFull, StaleState
 from gateway.testing.tables import Tables
 
@@ -151,6 +152,14 @@ class MemoryCalls:
             if session in (None, call.session) and user in (None, call.user)
         )
         return list(islice(newest, limit))
+
+    def page(self, *, below: str | None, wanted: Wanted, limit: int, look: int) -> tuple[Sequence[Call], str | None]:
+        refs = sorted((ref for ref in self._tables.calls if below is None or ref < below), reverse=True)
+        looked_at = [self._tables.calls[ref] for ref in refs[:look]]
+        found = [call for call in looked_at if wanted.takes_in(call)][:limit]
+        if len(found) == limit:
+            return found, found[-1].ref
+        return found, looked_at[-1].ref if len(looked_at) == look else None
 
     def usage(self) -> tuple[int, int]:
         return len(self._tables.calls), len(self.open_calls())

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import OPEN
+from gateway.domain.lists import Place
 from gateway.domain.pages import PageSession
 from gateway.domain.sites import SiteKey, Ticket
 from gateway.runtime.ports import DuplicateKey
-from gateway.testing.tables import Tables
+from gateway.testing.tables import Tables, below_place
 
 
 class MemoryAgentSessions:
@@ -129,6 +130,9 @@ class MemoryPageSessions:
         if page.id not in self._tables.pages:
             raise LookupError(f"no page session `{page.id}`")
         self._tables.pages[page.id] = page
+
+    def page(self, *, below: Place | None, limit: int) -> Sequence[PageSession]:
+        return below_place(self._tables.pages.values(), lambda p: (p.created_at, p.id), below)[:limit]
 
     def pinned(self, user: str, site: str) -> PageSession | None:
         pins = [

@@ -1,6 +1,8 @@
 """All a store in memory holds: dictionaries of frozen things, so that a shallow copy is a snapshot."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
+from typing import TypeVar
 
 from gateway.domain.admin_requests import Made
 from gateway.domain.admin_tokens import AdminToken
@@ -10,8 +12,11 @@ from gateway.domain.audit import ChainedRecord, Checkpoint, Stream
 from gateway.domain.calls import Call, Receipt, Result
 from gateway.domain.denials import Denial
 from gateway.domain.inventory import Baseline
+from gateway.domain.lists import Place
 from gateway.domain.pages import PageSession
 from gateway.domain.sites import SiteKey, Ticket
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -41,3 +46,9 @@ class Tables:
     def copy(self) -> "Tables":
         """A snapshot that the original's future does not touch."""
         return Tables(**{table.name: dict(getattr(self, table.name)) for table in fields(self)})
+
+
+def below_place(rows: Iterable[T], place_of: Callable[[T], Place], below: Place | None) -> list[T]:
+    """The rows below a place, latest first."""
+    ordered = sorted(rows, key=place_of, reverse=True)
+    return [row for row in ordered if below is None or place_of(row) < below]

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Table, UniqueConstraint, select
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Table, UniqueConstraint, bindparam, select, tuple_
 
 from gateway.adapters.sql.connection import Connection, Row, Values
 from gateway.adapters.sql.ledger import CALLS
 from gateway.adapters.sql.metadata import METADATA, NUMBER, TEXT, counter, key, needed, optional
 from gateway.adapters.sql.statements import (
+    LAST,
     Statement,
     insert_of,
     names_of,
@@ -18,6 +19,7 @@ from gateway.adapters.sql.statements import (
     value,
 )
 from gateway.domain.approvals import Approval, ApprovalState
+from gateway.domain.lists import Place
 from gateway.runtime.ports import StaleState
 
 APPROVALS: Final = Table(
@@ -71,6 +73,16 @@ _SAVE: Final = Statement(
 _OPEN_ON_PAGE: Final = Statement(
     select(APPROVALS).where(_IS_OPEN, _A.page == value(_A.page)).order_by(_A.number), "page"
 )
+_OPENED = value(_A.opened_at, "at")
+_PAGE: Final = Statement(
+    select(APPROVALS)
+    .where(tuple_(_A.opened_at, _A.id) < tuple_(_OPENED, value(_A.id, "below")))
+    .order_by(_A.opened_at.desc(), _A.id.desc())
+    .limit(bindparam("limit", type_=NUMBER)),
+    "at",
+    "below",
+    "limit",
+)
 _LAST_APPROVED: Final = Statement(
     select(APPROVED.c.fingerprint).where(
         APPROVED.c.user == value(APPROVED.c.user), APPROVED.c.capability == value(APPROVED.c.capability)
@@ -109,6 +121,9 @@ class SqlApprovals:
 
     def open_on_page(self, page: str) -> Sequence[Approval]:
         return [_approval_of(row) for row in self._connection.fetch_all(_OPEN_ON_PAGE, (page,))]
+
+    def page(self, *, below: Place | None, limit: int) -> Sequence[Approval]:
+        return [_approval_of(row) for row in self._connection.fetch_all(_PAGE, (*(below or LAST), limit))]
 
     def last_approved_fingerprint(self, user: str, capability: str) -> str | None:
         row = self._connection.fetch_one(_LAST_APPROVED, (user, capability))

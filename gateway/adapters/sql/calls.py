@@ -33,6 +33,7 @@ from gateway.adapters.sql.statements import (
     value,
 )
 from gateway.domain.calls import OPEN, Call, CallState, Entry, Receipt, Result
+from gateway.domain.lists import Wanted
 from gateway.failpoints import Point, reach
 from gateway.runtime.ports import DuplicateKey, LedgerFull, StaleState
 
@@ -102,6 +103,34 @@ _RECENT_OF_BOTH: Final = Statement(
     "user",
     "limit",
 )
+_BELOW = _C.ref < value(_C.ref, "below")
+_NEXT_REFS = select(_C.ref).where(_BELOW).order_by(_C.ref.desc()).limit(bindparam("look", type_=NUMBER)).subquery()
+_LOWEST: Final = Statement(
+    select(func.min(_NEXT_REFS.c.ref), func.count(_NEXT_REFS.c.ref)),
+    "below",
+    "look",
+)
+_PAGE: Final = Statement(
+    select(CALLS)
+    .where(
+        _BELOW,
+        _C.ref >= value(_C.ref, "lowest"),
+        *(
+            # One statement for every choice of filters: an empty text leaves a column open.
+            (value(_C[name], name) == literal_column("''")) | (_C[name] == value(_C[name], name))
+            for name in ("agent", "user", "session", "capability", "site", "state")
+        ),
+    )
+    .order_by(_C.ref.desc())
+    .limit(_LIMIT),
+    "below",
+    "lowest",
+    *(name for name in ("agent", "user", "session", "capability", "site", "state") for _ in range(2)),
+    "limit",
+)
+_ABOVE_ALL: Final = f"call_{'z' * 27}"
+"""Greater than every ref."""
+
 _MARK_TAKEN: Final = Statement(update(CALLS).values(taken=1).where(_C.ref == value(_C.ref)), "ref")
 
 _ADD_INPUT: Final = Statement(
@@ -342,6 +371,21 @@ class SqlCalls:
                 return self._many(_RECENT_OF_USER, (user, limit))
             case _:
                 return self._many(_RECENT_OF_BOTH, (session, user, limit))
+
+    def page(self, *, below: str | None, wanted: Wanted, limit: int, look: int) -> tuple[Sequence[Call], str | None]:
+        top = below or _ABOVE_ALL
+        row = self._connection.fetch_one(_LOWEST, (top, look))
+        assert row is not None, "an aggregate always has its row"
+        lowest, looked_at = row
+        if not looked_at:
+            return [], None
+        state = wanted.state.value if wanted.state else ""
+        asked = (wanted.agent, wanted.user, wanted.session, wanted.capability, wanted.site, state)
+        filters = [text or "" for text in asked for _ in range(2)]
+        found = self._many(_PAGE, (top, lowest, *filters, limit))
+        if len(found) == limit:
+            return found, found[-1].ref
+        return found, lowest if looked_at == look else None
 
     def usage(self) -> tuple[int, int]:
         row = self._connection.fetch_one(_USAGE)

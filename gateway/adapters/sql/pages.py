@@ -1,14 +1,16 @@
 """Page sessions: the standing of each tab."""
 
+from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Index, bindparam, delete, exists, select
+from sqlalchemy import Index, bindparam, delete, exists, select, tuple_
 from sqlmodel import Field
 
 from gateway.adapters.sql.connection import Connection, Row, Values
 from gateway.adapters.sql.ledger import CALLS, IS_OPEN
 from gateway.adapters.sql.metadata import BYTES, NUMBER, TEXT, Model, table_of
 from gateway.adapters.sql.statements import (
+    LAST,
     Statement,
     insert_of,
     names_of,
@@ -17,6 +19,7 @@ from gateway.adapters.sql.statements import (
     value,
 )
 from gateway.adapters.sql.texts import list_of_text, text_of_list
+from gateway.domain.lists import Place
 from gateway.domain.pages import PageSession
 
 
@@ -48,6 +51,15 @@ Index("page_sessions_pinned", _P.user, _P.site, sqlite_where=_IS_PINNED, postgre
 _ADD: Final = Statement(insert_of(PAGES), *names_of(PAGES))
 _SAVE: Final = Statement(replace_of(PAGES, "id"), *names_of_replace(PAGES, "id"))
 _FIND: Final = Statement(select(PAGES).where(_P.id == value(_P.id)), "id")
+_PAGE: Final = Statement(
+    select(PAGES)
+    .where(tuple_(_P.created_at, _P.id) < tuple_(value(_P.created_at, "at"), value(_P.id, "below")))
+    .order_by(_P.created_at.desc(), _P.id.desc())
+    .limit(bindparam("limit", type_=NUMBER)),
+    "at",
+    "below",
+    "limit",
+)
 _PINNED: Final = Statement(
     select(PAGES)
     .where(_IS_PINNED, _P.ended_at.is_(None), _P.user == value(_P.user), _P.site == value(_P.site))
@@ -89,6 +101,9 @@ class SqlPageSessions:
     def save(self, page: PageSession) -> None:
         if not self._connection.execute(_SAVE, (*_values(page), page.id)):
             raise LookupError(f"no page session `{page.id}`")
+
+    def page(self, *, below: Place | None, limit: int) -> Sequence[PageSession]:
+        return [_page_of(row) for row in self._connection.fetch_all(_PAGE, (*(below or LAST), limit))]
 
     def pinned(self, user: str, site: str) -> PageSession | None:
         row = self._connection.fetch_one(_PINNED, (user, site))

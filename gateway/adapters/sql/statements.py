@@ -14,6 +14,7 @@ from sqlalchemy.sql.elements import CompilerElement
 
 __all__ = [
     "EVERY",
+    "LAST",
     "Statement",
     "Upsert",
     "any_of",
@@ -29,6 +30,10 @@ __all__ = [
 
 SQLITE: Final = sqlite.dialect(paramstyle="qmark")
 POSTGRESQL: Final = psycopg.dialect(paramstyle="format")
+
+
+LAST: Final = (2**62, "")
+"""A place below which every row lies."""
 
 
 class Statement:

@@ -29,9 +29,7 @@ class AdminTokens:
         self._clock = clock
         self._ids = ids
 
-    async def add(
-        self, name: str, *, scopes: Collection[str], hours: int = TOKEN_HOURS, by: str, peer: str | None = None
-    ) -> NewAdminToken:
+    async def add(self, name: str, *, scopes: Collection[str], hours: int = TOKEN_HOURS, by: str) -> NewAdminToken:
         """Make a token called `name`, for `scopes`, for `hours`.
 
         Raises:
@@ -58,7 +56,6 @@ class AdminTokens:
             scope=sorted(held),
             expires_at=token.expires_at,
             by=by,
-            peer=peer,
         )
 
         def work(tx: Tx) -> After:
@@ -83,7 +80,7 @@ class AdminTokens:
             return "revoked"
         return "live" if token.is_live(self._clock.now()) else "expired"
 
-    async def revoke(self, name: str, *, by: str, peer: str | None = None) -> AdminToken:
+    async def revoke(self, name: str, *, by: str) -> AdminToken:
         """End a token, named by its id or by its name while it is live. Doing it twice is no mistake.
 
         Raises:
@@ -98,9 +95,7 @@ class AdminTokens:
             revoked = replace(token, revoked_at=now)
             tx.admin_tokens.save(revoked)
             tx.audit.append(
-                audit.of_admin(
-                    AuditEvent.ADMIN_TOKEN_REVOKED, now, admin_token=token.id, name=token.name, by=by, peer=peer
-                )
+                audit.of_admin(AuditEvent.ADMIN_TOKEN_REVOKED, now, admin_token=token.id, name=token.name, by=by)
             )
             return After(revoked)
 
