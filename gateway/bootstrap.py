@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 
 from capabilities.contract import Descriptor, Handler
 from capabilities.registry import BUILTINS, Builtin
+from gateway.adapters import configuration_file
 from gateway.adapters.clock import SystemClock
 from gateway.adapters.ids import RandomIds
 from gateway.adapters.logs import configure_logs
@@ -22,7 +23,7 @@ from gateway.domain.configuration import Configuration
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.activity import Activity
-from gateway.runtime.admin import Admin
+from gateway.runtime.admin import Admin, Reloader
 from gateway.runtime.agent_sessions import AgentSessions
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.audit import Digester
@@ -48,8 +49,8 @@ from gateway.runtime.sweeper import Sweeper
 from gateway.runtime.telemetry import Telemetry
 from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live, World
-from gateway.transports import agents_mcp, assets, health, page_ws, surface_http
-from gateway.transports.doors import ADMIN, WELL_KNOWN, Edge
+from gateway.transports import admin_http, agents_mcp, assets, health, page_ws, surface_http
+from gateway.transports.doors import WELL_KNOWN, Edge
 
 DATABASE = "ostiary.sqlite3"
 
@@ -69,6 +70,7 @@ class Gateway:
     services: Services
     app: ASGIApp
     mcp: "agents_mcp.McpEndpoint"
+    reloader: Reloader
 
     async def drain(self) -> None:
         """Refuse what is new, and give calls that were handed out a while to end: the first half of a graceful end."""
@@ -95,6 +97,7 @@ async def build(
     configuration: Configuration,
     data: Path,
     *,
+    file: Path | None = None,
     store: Store | None = None,
     clock: Clock | None = None,
     ids: Ids | None = None,
@@ -103,7 +106,7 @@ async def build(
 ) -> AsyncGenerator[Gateway]:
     """Wire a gateway over `data` and run it until the block ends. The caller holds the process lock.
 
-    `store`, `clock`, `ids`, `builtins` and `extensions` are for tests and benchmarks.
+    `file` is what a reload reads again; `store`, `clock`, `ids`, `builtins` and `extensions` are for tests and benchmarks.
     """
     configure_logs()
     clock, ids = clock or SystemClock(), ids or RandomIds()
@@ -134,7 +137,10 @@ async def build(
         mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
         await stack.enter_async_context(mcp.run())
         await stack.enter_async_context(_background(sweeper))
-        gateway = Gateway(services=services, app=_app(services, mcp), mcp=mcp)
+        reloader = Reloader(
+            services=services, path=file, load=configuration_file.load_file, judge=configuration_file.load
+        )
+        gateway = Gateway(services=services, app=_app(services, mcp, reloader), mcp=mcp, reloader=reloader)
         try:
             yield gateway
         finally:
@@ -270,15 +276,20 @@ def wire(
     )
 
 
-def _app(services: Services, mcp: "agents_mcp.McpEndpoint") -> Edge:
+def _app(services: Services, mcp: "agents_mcp.McpEndpoint", reloader: Reloader) -> Edge:
     return behind_edge(
-        services, mcp.route, *page_ws.routes(services), *surface_http.routes(services), *assets.routes(services)
+        services,
+        mcp.route,
+        *page_ws.routes(services),
+        *surface_http.routes(services),
+        *admin_http.routes(services, reloader),
+        *assets.routes(services),
     )
 
 
 def behind_edge(services: Services, *routes: BaseRoute) -> Edge:
     """`routes` and the health addresses as one application, with the edge around them."""
-    doors = (*agents_mcp.DOORS, *surface_http.DOORS, *assets.DOORS, *health.DOORS, ADMIN, WELL_KNOWN)
+    doors = (*agents_mcp.DOORS, *surface_http.DOORS, *assets.DOORS, *admin_http.DOORS, *health.DOORS, WELL_KNOWN)
     return Edge(Router(routes=[*routes, *health.routes(services)]), services, doors)
 
 

@@ -1,4 +1,4 @@
-"""Write the pages of docs/ that say what the code already says: codes, audit events, commands, state diagrams.
+"""Write the pages of docs/ that say what the code already says: codes, events, commands, diagrams, the admin API.
 
 Usage: `python scripts/docs.py` writes them, `python scripts/docs.py --check` only compares and ends with 1 and a
 diff where one is out of date. Words that no table of the code holds stand here, keyed by the code's own names.
@@ -20,6 +20,7 @@ from gateway.domain import approvals, calls
 from gateway.domain.audit import AuditEvent, Stream
 from gateway.domain.errors import ErrorCode
 from gateway.protocol.surface import REFUSED_IN_RESULT, SPELLINGS
+from gateway.transports import admin_http
 from gateway.transports.agents_mcp.refusals import TOLD
 from gateway.transports.errors import STATUSES
 from gateway.transports.page_ws.results import CODES, REFUSALS
@@ -200,7 +201,7 @@ FACTS: Final[Mapping[str, str]] = {
     "approval": "the gateway's name of the approval",
     "arguments": "keyed digest of the arguments (HMAC-SHA-256 with the installation's key, 16 bytes)",
     "audit_records": "how many audit records were forgotten",
-    "by": "who did it: `local:<user of the operating system>`, `user:<user>` from the badge, `admin:<name of the admin token>`, `in-page`, `signal`, `demo`, `retention`",
+    "by": "who did it: `local:<user of the operating system>`, `user:<user>` from the badge, `admin:<name of the admin token>@<address>`, `in-page`, `signal`, `demo`, `retention`",
     "calls": "how many calls were forgotten that their callers had named",
     "call_id": "the caller's key of the call, or the ref where the gateway made one",
     "capabilities": "the patterns a service key covers",
@@ -277,7 +278,11 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.CALL_LOST: Event("No answer can be expected any more: the call is `unknown`.", ENTRY, CALL),
     _A.CALL_ORPHANED: Event("The last waiter hung up before the call was handed out.", ENTRY, CALL),
     _A.CALL_REARMED: Event("A caller of an orphaned call came back in time.", ENTRY, CALL),
-    _A.CALL_CANCEL_REQUESTED: Event("The caller wants work stopped that was handed out already.", ENTRY, CALL),
+    _A.CALL_CANCEL_REQUESTED: Event(
+        "The caller wants work stopped that was handed out already; or an administrator (`by`) wants a call ended.",
+        ENTRY,
+        f"{CALL} by",
+    ),
     _A.CALL_RECONCILED: Event(
         "An administrator settled an `unknown` call by what was found out elsewhere; nothing ran.",
         ENTRY,
@@ -325,21 +330,19 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.SESSION_REVOKED: Event("An agent session was ended before its time.", _ADMIN, "session agent user by"),
     _A.KEY_ADDED: Event("A site's backend got a service key.", _ADMIN, "key site capabilities expires_at by"),
     _A.KEY_REVOKED: Event("A service key was ended.", _ADMIN, "key site by"),
-    _A.ADMIN_TOKEN_ADDED: Event(
-        "A token of the admin API was made.", _ADMIN, "admin_token name scope expires_at by peer"
-    ),
-    _A.ADMIN_TOKEN_REVOKED: Event("A token of the admin API was ended.", _ADMIN, "admin_token name by peer"),
+    _A.ADMIN_TOKEN_ADDED: Event("A token of the admin API was made.", _ADMIN, "admin_token name scope expires_at by"),
+    _A.ADMIN_TOKEN_REVOKED: Event("A token of the admin API was ended.", _ADMIN, "admin_token name by"),
     _A.ADMIN_REFUSED: Event(
         "The admin API refused a request of somebody it knows; each leaves one record, whatever it was for.",
         _ADMIN,
-        "by peer what code",
+        "by what code",
     ),
     _A.RETENTION_APPLIED: Event(
         "What was older than the configuration keeps was forgotten; one record for each run that forgot history.",
         _ADMIN,
         "by calls minted_calls sessions keys admin_tokens pages audit_records",
     ),
-    _A.CONFIGURATION_LOADED: Event("A reload took a changed file over.", _ADMIN, "configuration"),
+    _A.CONFIGURATION_LOADED: Event("A reload took a changed file over.", _ADMIN, "configuration by"),
     _A.CONFIGURATION_REFUSED: Event("A reload refused a file; the old one stays in force.", _ADMIN, "places kept by"),
     _A.GATEWAY_STARTED: Event(
         "The gateway started and applied the rules of a restart.", _ADMIN, "unknown configuration"
@@ -509,6 +512,7 @@ def pages() -> dict[Path, str]:
         DOCS / "reference" / "codes.md": codes_page(),
         DOCS / "reference" / "audit-events.md": events_page(),
         DOCS / "reference" / "cli.md": cli_page(),
+        DOCS / "reference" / "admin-api.openapi.json": admin_http.document().decode(),
         architecture: with_diagrams(architecture.read_text()),
     }
 

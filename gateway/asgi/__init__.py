@@ -15,7 +15,6 @@ from gateway.adapters.process_lock import hold_lock
 from gateway.asgi.connections import Bounds, protocol_of
 from gateway.bootstrap import Gateway, build
 from gateway.domain.configuration import Configuration
-from gateway.runtime.admin import Reloader
 from gateway.transports.control import serve_control
 
 __all__ = ["Bounds", "Server", "serve", "server_of"]
@@ -79,11 +78,10 @@ async def serve(config: Path, data: Path, *, on_ready: Callable[[Gateway], None]
     configuration: Configuration = load_file(config)
     async with AsyncExitStack() as stack:
         stack.enter_context(hold_lock(data))
-        gateway = await stack.enter_async_context(build(configuration, data))
-        reloader = Reloader(services=gateway.services, path=config, load=load_file)
-        await stack.enter_async_context(serve_control(gateway.services.admin, reloader, data))
+        gateway = await stack.enter_async_context(build(configuration, data, file=config))
+        await stack.enter_async_context(serve_control(gateway.services.admin, gateway.reloader, data))
         loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGHUP, lambda: gateway.services.spine.spawn(reloader.reload()))
+        loop.add_signal_handler(signal.SIGHUP, lambda: gateway.services.spine.spawn(gateway.reloader.reload()))
         _allow_files(configuration.limits.connections + FILES_BESIDE)
         server = server_of(
             gateway.app,

@@ -13,7 +13,6 @@ from gateway.adapters.process_lock import hold_lock
 from gateway.asgi import Bounds, Server, server_of
 from gateway.bootstrap import Gateway, build
 from gateway.demo.site import USER, site_app
-from gateway.runtime.admin import Reloader
 from gateway.transports.control import serve_control
 
 HOST: Final = "127.0.0.1"
@@ -92,7 +91,7 @@ async def stage(
     data = folder / "data"
     data.mkdir(mode=0o700, exist_ok=True)
     with hold_lock(data):
-        async with build(configuration, data) as gateway:
+        async with build(configuration, data, file=config) as gateway:
             admin = gateway.services.admin
             grant = await admin.add_session(
                 "demo-agent",
@@ -109,8 +108,7 @@ async def stage(
                     site_app(origin=site_url, gateway=gateway_url, key=key.secret), HOST, ports[1], lambda: None
                 ),
             )
-            reloader = Reloader(services=gateway.services, path=config, load=load_file)
-            async with serve_control(admin, reloader, data), _serving(*servers):
+            async with serve_control(admin, gateway.reloader, data), _serving(*servers):
                 yield Scene(
                     gateway=gateway,
                     gateway_url=gateway_url,

@@ -35,7 +35,7 @@ class Reconfiguration:
         self._pages = pages
         self._builtins = builtins
 
-    async def apply(self, configuration: Configuration) -> None:
+    async def apply(self, configuration: Configuration, *, by: str | None = None) -> None:
         """Take `configuration` over; equal decisions keep open calls and approvals, others withdraw them."""
         reach(Point.RELOAD_READ)
         self._live.configure(configuration, self._builtins(configuration))
@@ -50,7 +50,7 @@ class Reconfiguration:
                 refusal = re_check(tx, world, call, now)
                 if refusal is not None:
                     effects += end(tx, call, CallEvent.WITHDRAW, now, refusal.code, refusal.message)[1]
-            record = audit.of_admin(AuditEvent.CONFIGURATION_LOADED, now, configuration=configuration.revision)
+            record = audit.of_admin(AuditEvent.CONFIGURATION_LOADED, now, configuration=configuration.revision, by=by)
             tx.audit.append(record)
             reach(Point.RELOAD_WRITTEN)
             return After(None, tuple(effects))

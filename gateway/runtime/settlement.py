@@ -121,11 +121,12 @@ def not_delivered(tx: Tx, call: Call, now: int, message: str) -> tuple[Call, tup
     return failed, (Told(call=failed),)
 
 
-def request_cancel(tx: Tx, call: Call, now: int) -> Call:
-    """Note that its caller wants dispatched work stopped; the state changes when the executor answers."""
+def request_cancel(tx: Tx, call: Call, now: int, *, by: str | None = None) -> Call:
+    """Note that its caller, or the administrator `by`, wants dispatched work stopped; the state changes when the
+    executor answers."""
     asked = replace(call, cancel_requested=True)
     tx.calls.save(asked, was=call.state)
-    tx.audit.append(audit.of_call(AuditEvent.CALL_CANCEL_REQUESTED, asked, now))
+    tx.audit.append(audit.of_call(AuditEvent.CALL_CANCEL_REQUESTED, asked, now, by=by))
     reach(Point.CANCEL_NOTED)
     return asked
 

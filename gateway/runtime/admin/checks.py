@@ -24,6 +24,12 @@ def bad(message: str) -> GatewayError:
     return GatewayError(ErrorCode.BAD_REQUEST, message)
 
 
+def absent(kind: str, name: str, command: str | None = None) -> GatewayError:
+    """A refusal because nothing of this kind has that name; `command` lists what there is."""
+    advice = f"; `ostiary {command}` shows them" if command else ""
+    return GatewayError(ErrorCode.NOT_FOUND, f"there is no {kind} `{name[:160]}`{advice}")
+
+
 def check_user(user: str) -> None:
     """A user as sites name them."""
     if not user.strip() or user != user.strip() or len(user) > USER_MAX or _UNPRINTABLE.search(user):

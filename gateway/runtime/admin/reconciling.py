@@ -44,7 +44,7 @@ class Reconciler:
         """Settle one call.
 
         Raises:
-            GatewayError: `unknown_call`, or `bad_request` where it is not `unknown`.
+            GatewayError: `unknown_call`, or `state_conflict` where it is not `unknown`.
         """
         check_reason(reason)
         now = self._clock.now()
@@ -54,7 +54,10 @@ class Reconciler:
             if call is None:
                 raise GatewayError(ErrorCode.UNKNOWN_CALL, f"there is no call `{ref[:160]}`")
             if call.state is not CallState.UNKNOWN:
-                raise bad(f"call `{ref}` is `{call.state}`; only an `unknown` call can be reconciled")
+                raise GatewayError(
+                    ErrorCode.STATE_CONFLICT,
+                    f"call `{ref}` is `{call.state}`; only an `unknown` call can be reconciled",
+                )
             return After(*reconcile(tx, call, now, succeeded=succeeded, by=by, reason=reason))
 
         return await self._spine.run(work)

@@ -11,7 +11,7 @@ from gateway.domain.audit import AuditEvent
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime import audit
 from gateway.runtime.admin.answers import NewAdminToken
-from gateway.runtime.admin.checks import HOUR_MS, bad, check_hours
+from gateway.runtime.admin.checks import HOUR_MS, absent, bad, check_hours
 from gateway.runtime.effects import After
 from gateway.runtime.identity import ADMIN_PREFIX, expect_kind, hash_of
 from gateway.runtime.ports import Clock, Ids, StoreBusy, StoreUnavailable, Tx
@@ -74,6 +74,17 @@ class AdminTokens:
         found = await self._spine.store.run(lambda tx: list(tx.admin_tokens.list()))
         return sorted(found, key=lambda token: (token.created_at, token.id), reverse=True)
 
+    async def get(self, name: str) -> AdminToken:
+        """One token, by its id.
+
+        Raises:
+            GatewayError: `not_found`.
+        """
+        found = await self._spine.store.run(lambda tx: tx.admin_tokens.find(name))
+        if found is None:
+            raise absent("admin token", name)
+        return found
+
     def standing_of(self, token: AdminToken) -> str:
         """`live`, or why the token is of no use now."""
         if token.revoked_at is not None:
@@ -101,9 +112,7 @@ class AdminTokens:
 
         found: AdminToken | None = await self._spine.run(work)
         if found is None:
-            raise GatewayError(
-                ErrorCode.NOT_FOUND, f"there is no admin token `{name[:160]}`; `ostiary admin-token list` shows them"
-            )
+            raise absent("admin token", name, "admin-token list")
         return found
 
     async def authenticate(self, secret: str) -> AdminToken:

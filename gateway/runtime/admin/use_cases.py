@@ -16,8 +16,18 @@ from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.sites import AgentProfile, Site, SiteKey
 from gateway.runtime import audit
 from gateway.runtime.admin.answers import Explained, Grant, NewKey, Place, Status
-from gateway.runtime.admin.checks import DAY_MS, bad, check_conversation, check_days, check_patterns, check_user
+from gateway.runtime.admin.cancelling import cancel
+from gateway.runtime.admin.checks import (
+    DAY_MS,
+    absent,
+    bad,
+    check_conversation,
+    check_days,
+    check_patterns,
+    check_user,
+)
 from gateway.runtime.admin.reconciling import Meant, Reconciler
+from gateway.runtime.admin.repeats import Once, remember
 from gateway.runtime.admin.tokens import AdminTokens
 from gateway.runtime.admin.trail import Trail, TrailRecord, Verification
 from gateway.runtime.effects import After, KeyEnded
@@ -61,11 +71,13 @@ class Admin:
         days: int = SESSION_DAYS,
         conversation: str | None = None,
         by: str,
+        once: Once | None = None,
     ) -> Grant:
         """Let `agent` act for `user` on `sites`, in `scope`, for `days`.
 
         Raises:
-            GatewayError: `bad_request`, naming what is not declared or not well-formed.
+            GatewayError: `bad_request`, naming what is not declared or not well-formed; `key_reused`.
+            MadeBefore: this same request, sent once already, made a session.
         """
         if agent not in self._configuration.agents:
             raise bad(f"there is no agent `{agent}`; declare it under `agents:` and reload")
@@ -102,6 +114,7 @@ class Admin:
         )
 
         def work(tx: Tx) -> After:
+            remember(tx, once, name, now)
             tx.sessions.add(session)
             tx.audit.append(record)
             return After(None)
@@ -132,16 +145,23 @@ class Admin:
         """
         revoked = await self._identity.revoke_session(name, by=by)
         if revoked is None:
-            raise bad(f"there is no session `{name[:160]}`; `ostiary session list` shows them")
+            raise absent("session", name, "session list")
         return revoked
 
     async def add_key(
-        self, site: str, *, capabilities: Sequence[str] | None = None, days: int = KEY_DAYS, by: str
+        self,
+        site: str,
+        *,
+        capabilities: Sequence[str] | None = None,
+        days: int = KEY_DAYS,
+        by: str,
+        once: Once | None = None,
     ) -> NewKey:
         """Give the backend of `site` a key; without `capabilities` it covers what the site exposes now.
 
         Raises:
-            GatewayError: `bad_request`, naming what is not declared or not well-formed.
+            GatewayError: `bad_request`, naming what is not declared or not well-formed; `key_reused`.
+            MadeBefore: this same request, sent once already, made a key.
         """
         covered = [floor.pattern for floor in self._site(site).expose] if capabilities is None else capabilities
         if not covered:
@@ -171,6 +191,7 @@ class Admin:
         )
 
         def work(tx: Tx) -> After:
+            remember(tx, once, name, now)
             tx.keys.add(key)
             tx.audit.append(record)
             return After(None)
@@ -211,7 +232,7 @@ class Admin:
 
         found: SiteKey | None = await self._spine.run(work)
         if found is None:
-            raise bad(f"there is no key `{name[:160]}`; `ostiary site key list` shows them")
+            raise absent("key", name, "site key list")
         return found
 
     def agents(self) -> Sequence[AgentProfile]:
@@ -245,7 +266,7 @@ class Admin:
         """Settle an `unknown` call by what was found out elsewhere; nothing is run.
 
         Raises:
-            GatewayError: `unknown_call`, or `bad_request` where it is not `unknown`.
+            GatewayError: `unknown_call`, or `state_conflict` where it is not `unknown`.
         """
         return await self._reconciler.one(ref, succeeded=succeeded, reason=reason, by=by)
 
@@ -265,6 +286,22 @@ class Admin:
         """Forget now what retention would forget soon; how many of each kind went."""
         return await self._retention.apply(by=by)
 
+    async def cancel(self, ref: str, *, by: str) -> Call:
+        """End an undispatched call at once; of dispatched work it is a request (design §3).
+
+        Raises:
+            GatewayError: `unknown_call`, or `state_conflict` for a call that has ended or is `unknown`.
+        """
+        now = self._clock.now()
+
+        def work(tx: Tx) -> After:
+            call = tx.calls.find(ref)
+            if call is None:
+                raise GatewayError(ErrorCode.UNKNOWN_CALL, f"there is no call `{ref[:160]}`")
+            return After(*cancel(tx, call, now, by=by))
+
+        return await self._spine.run(work)
+
     async def explain(self, session: str, capability: str) -> Explained:
         """Why `session` may or may not use `capability`: by the runtime, and on each page of its user.
 
@@ -275,7 +312,7 @@ class Admin:
             raise bad(f"`{capability[:160]}` is not a capability id like `todo.add`")
         found = await self._spine.store.run(lambda tx: tx.sessions.find(session))
         if found is None:
-            raise bad(f"there is no session `{session[:160]}`; `ostiary session list` shows them")
+            raise absent("session", session, "session list")
         world = self._live.world
         places: list[Place] = []
         if (builtin := world.builtins.get(capability)) is not None:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from gateway.transports.doors.bodies import read_body, read_json, refusal_of_json
 from gateway.transports.doors.credentials import bearer_of
-from gateway.transports.doors.door import ADMIN, WELL_KNOWN, Browsers, Door
+from gateway.transports.doors.door import WELL_KNOWN, Browsers, Door
 from gateway.transports.doors.edge import Edge
 from gateway.transports.doors.hosts import allowed_hosts, judge_host, public_host
 from gateway.transports.doors.origins import judge_origin
@@ -27,7 +27,6 @@ from gateway.transports.doors.waiters import Waiters, while_connected
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 __all__ = [
-    "ADMIN",
     "PRIVATE",
     "WELL_KNOWN",
     "Browsers",

@@ -53,4 +53,3 @@ ELSEWHERE: Final = Door(name="elsewhere", prefix="")
 """Every address no door has: judged like one."""
 
 WELL_KNOWN: Final = Door(name="well_known", prefix="/.well-known/", browsers=Browsers.ALL)
-ADMIN: Final = Door(name="admin", prefix="/admin/", methods=("GET", "POST", "PUT", "PATCH", "DELETE"))

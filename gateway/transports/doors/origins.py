@@ -32,6 +32,7 @@ REQUESTED: Final = (
     "tracestate",
     "if-match",
     "if-none-match",
+    "idempotency-key",
 )
 """Headers a browser may send; beside them whatever begins with `mcp-param-`."""
 
@@ -40,7 +41,9 @@ _PARAMETERS_MAX: Final = 64
 _TOKEN: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~")
 
 VARIES: Final = (b"vary", b"Origin")
-EXPOSED: Final = b"Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, ETag"
+EXPOSED: Final = (
+    b"Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After, ETag, Location, Idempotency-Replayed"
+)
 MAX_AGE: Final = 7_200
 """Seconds a browser may keep a preflight's answer; Chromium keeps none longer."""
 

@@ -8,19 +8,23 @@ import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import httpx
 from websockets.asyncio.client import ClientConnection, connect
 
+from gateway.adapters.configuration_file import load, load_file
 from gateway.adapters.ids import RandomIds
 from gateway.asgi import Bounds, server_of
 from gateway.bootstrap import behind_edge, wire
+from gateway.domain.admin_tokens import AdminScope
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import Stream
 from gateway.domain.calls import Call
 from gateway.domain.configuration import Configuration
 from gateway.domain.sites import AgentProfile, Site
+from gateway.runtime.admin import Reloader
 from gateway.runtime.identity import TicketRequest
 from gateway.runtime.ports import Store
 from gateway.runtime.recovery import recover
@@ -30,7 +34,7 @@ from gateway.runtime.services import Services
 from gateway.runtime.sweeper import Sweeper
 from gateway.settings import Limits, Server
 from gateway.testing import FakeClock, MemoryStore
-from gateway.transports import assets, page_ws, surface_http
+from gateway.transports import admin_http, assets, page_ws, surface_http
 from policy.model import Floor
 
 HOST: Final = "127.0.0.1"
@@ -208,6 +212,11 @@ class Rig:
         grant = await self.services.admin.add_session(agent, user=user, by="test", **given)
         return grant.session, grant.token
 
+    async def admin_token(self, *scopes: str, name: str = "pipeline") -> str:
+        """A token of the admin API; with every scope unless some are named."""
+        tokens = self.services.admin.tokens
+        return (await tokens.add(name, scopes=scopes or [s.value for s in AdminScope], by="test")).secret
+
     async def socket(self, origin: str | None = ORIGIN, **headers: str) -> ClientConnection:
         return await connect(
             self.url,
@@ -292,13 +301,25 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def running(store: Store | None = None, clock: FakeClock | None = None, **changes: Any) -> AsyncGenerator[Rig]:
-    """Serve a gateway over `store` until the block ends; the store stays, as a database does."""
+async def running(
+    store: Store | None = None, clock: FakeClock | None = None, file: Path | None = None, **changes: Any
+) -> AsyncGenerator[Rig]:
+    """Serve a gateway over `store` until the block ends; the store stays, as a database does.
+
+    `file` is what a reload reads; the start does not.
+    """
     port, store, clock = free_port(), store or MemoryStore(), clock or FakeClock()
     config = configuration(port, **changes)
     await recover(store, clock.now(), grace_ms=config.limits.page_grace_ms, revision=config.revision)
     services = wire(store, config, clock=clock, ids=RandomIds(), key=bytes(32), enabled=lambda _: {}, handlers={})
-    app = behind_edge(services, *page_ws.routes(services), *surface_http.routes(services), *assets.routes(services))
+    reloader = Reloader(services=services, path=file, load=load_file, judge=load)
+    app = behind_edge(
+        services,
+        *page_ws.routes(services),
+        *surface_http.routes(services),
+        *admin_http.routes(services, reloader),
+        *assets.routes(services),
+    )
     server = server_of(app, HOST, port, lambda: services.pages.close_all("shutdown"), bounds=Bounds.of(services.live))
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it

@@ -78,13 +78,13 @@ class Bench:
             spine=self.spine, live=self.live, clock=self.clock, ids=ids, identity=identity, retention=retention
         )
 
-        async def apply(configuration: Configuration) -> None:
+        async def apply(configuration: Configuration, *, by: str | None = None) -> None:
             self.live.configure(configuration, builtins)
 
         services = SimpleNamespace(
             live=self.live, clock=self.clock, spine=self.spine, reconfiguration=SimpleNamespace(apply=apply)
         )
-        self.reloader = Reloader(services=cast("Services", services), path=self.file, load=load_file)
+        self.reloader = Reloader(services=cast("Services", services), path=self.file, load=load_file, judge=load)
 
     @asynccontextmanager
     async def served(self) -> AsyncGenerator[None]:
@@ -189,7 +189,7 @@ async def test_what_is_not_there_or_not_right_is_refused_in_words(
     bench: Bench, command: str, parameters: dict[str, Any]
 ) -> None:
     code, message = await bench.refusal(command, **parameters)
-    assert code in {"bad_request", "unknown_call"}
+    assert code in {"bad_request", "not_found", "unknown_call"}
     assert "`" in message
 
 
