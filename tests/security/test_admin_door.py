@@ -12,7 +12,7 @@ from tests.interaction.page.rig import HOST, ORIGIN, Rig, hello
 
 pytestmark = pytest.mark.anyio
 
-OTHER_DOORS = {
+OTHER_DOORS: dict[str, tuple[str, dict[str, Any]]] = {
     "surface": ("/surface/v1", {"protocol": "pling.surface/0.1", "id": "r", "method": "describe", "input": {}}),
     "host_tokens": ("/v1/host-tokens", {"user": "ann", "origin": ORIGIN}),
 }
