@@ -24,7 +24,7 @@ help:  ## list the targets
 
 # ---- what people run ------------------------------------------------------------------------------------------
 
-.PHONY: demo demo-scripted test check guards bench fmt lock clean
+.PHONY: demo demo-scripted test check guards bench crash fmt lock clean
 demo: setup  ## start the gateway with the demo site and a ready agent
 	@$(BIN)/ostiary demo
 
@@ -48,6 +48,10 @@ guards: setup  ## take each guard out of a copy of the code and name the test th
 
 bench: setup  ## measure the call path on this machine
 	@$(BIN)/python -m tests.bench
+
+crash: setup  ## kill the gateway at every failpoint and judge what is left (SEED=, POINT=, STORE=, TIMES=)
+	@$(BIN)/python -m tests.crash $(if $(SEED),--seed $(SEED)) $(if $(POINT),--point $(POINT)) \
+	  $(if $(STORE),--store $(STORE)) $(if $(TIMES),--times $(TIMES))
 
 fmt: setup  ## rewrite the sources in the house format
 	$(BIN)/ruff check --fix .

@@ -152,6 +152,7 @@ async def _finish(services: Services) -> None:
     """Let what was begun be committed, and say that the gateway stopped; a dead store holds up nobody."""
     now = services.clock.now()
     stopped = audit.of_admin(AuditEvent.GATEWAY_STOPPED, now)
+    services.spine.close()
     try:
         async with asyncio.timeout(FINISH_SECONDS):
             await services.spine.drain()
@@ -192,6 +193,7 @@ async def open_offline(configuration: Configuration, data: Path) -> AsyncGenerat
             handlers={},
         )
         yield services.admin
+        services.spine.close()
         await services.spine.drain()
     finally:
         await store.close()

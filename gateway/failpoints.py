@@ -22,6 +22,8 @@ class Point(StrEnum):
     """The record of a repeated request · its commit."""
     PLACE_TAKEN = "place_taken"
     """A place of the quota · the row that needs it."""
+    COMPUTED = "computed"
+    """The answer of what only computes · the row that holds it."""
     CALL_ADDED = "call_added"
     """The ledger row with its input · its receipt."""
     RECEIPT_ADDED = "receipt_added"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class PageSession:
     """One row. `epoch` grows by one with each new document; `pinned_at` says "agents work here".
 
-    The ticket authenticates; the resume secret only continues (design §2).
+    The ticket authenticates; the resume secret only continues (design §2). `resume_before` is of the secret
+    this document came with last: it may never have heard the new one.
     """
 
     id: str
@@ -23,3 +24,4 @@ class PageSession:
     standing_until: int
     pinned_at: int | None = None
     ended_at: int | None = None
+    resume_before: bytes | None = None

@@ -7,6 +7,8 @@ that is permitted and ready are one transaction.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import orjson
+
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditEvent
@@ -235,8 +237,10 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
         answer, effects = plan.compute(), ()
         row, result = concluded(row, answer, answer.event, now, result_ms=world.configuration.limits.result_ms)
         tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, row, now))
+        reach(Point.COMPUTED)
     try:
-        tx.calls.add(row, None if plan.keep_in_memory or row.state.is_terminal else plan.arguments)
+        stored = None if plan.keep_in_memory or row.state.is_terminal else plan.arguments
+        tx.calls.add(row, stored, promise=_promise(plan.resolved))
     except LedgerFull:
         raise GatewayError(ErrorCode.LEDGER_FULL, "the ledger is full; nothing is evicted") from None
     reach(Point.CALL_ADDED)
@@ -252,6 +256,12 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
     if plan.baseline is not None:
         tx.baselines.put(plan.request.session.id, plan.baseline)
     return After(Admitted(call=row, result=result), effects)
+
+
+def _promise(resolved: Resolved) -> str | None:
+    """What a page's answer is judged by, should it come when nothing else is left of the declaration."""
+    schema = resolved.descriptor.output_schema
+    return None if resolved.page is None or schema is None else orjson.dumps(dict(schema)).decode()
 
 
 def _row(world: World, plan: Plan, resolved: Resolved, now: int) -> Call:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from gateway.domain.agent_sessions import AgentSession
@@ -123,7 +124,8 @@ class AgentSessions:
         """A page session ended, and with it its in-page session."""
         session = self._in_page.pop(page, None)
         if session is not None:
-            self._spine.spawn(self._identity.revoke_session(session.id, by="in-page"))
+            revoke = partial(self._identity.revoke_session, session.id, by="in-page")
+            self._spine.spawn(self._spine.insist(revoke))
 
     async def disconnect(self, agent: str, user: str, site: str) -> int:
         """The person ends every session of `agent` for them on `site`; returns how many."""
@@ -153,4 +155,4 @@ class AgentSessions:
                     effects += end(tx, call, CallEvent.WITHDRAW, now, code, message)[1]
             return After(None, tuple(effects))
 
-        await self._spine.run(work)
+        await self._spine.insist(partial(self._spine.run, work))

@@ -398,7 +398,7 @@ class Calls:
             reach(Point.ORPHAN_MARKED)
             return After(None, self._approvals.greyed(tx, orphaned))
 
-        await self._spine.run(work)
+        await self._spine.insist(partial(self._spine.run, work))
 
     def _visible(self, tx: Tx, session: AgentSession, name: str) -> Call:
         call = tx.calls.find(name) or tx.calls.find_by_key(session.agent, session.user, Entry.AGENT_TOOL, name)

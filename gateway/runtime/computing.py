@@ -21,7 +21,7 @@ def computed(
         answer, violation = Answer(output=canonical(output).decode()), validator.output_violation(output)
     except Exception as error:  # noqa: BLE001 - whatever a handler raises is a failed result, not ours
         return failed(error, descriptor.id, ref)
-    return judged(answer, violation, descriptor)
+    return judged(answer, violation, descriptor.id)
 
 
 def failed(error: Exception, capability: str, ref: str) -> Answer:

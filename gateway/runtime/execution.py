@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol
 
 import orjson
@@ -18,7 +19,7 @@ from gateway.runtime.ports import Clock, Tx
 from gateway.runtime.settlement import Answer, judged, not_delivered, settle
 from gateway.runtime.spine import Spine
 from gateway.runtime.telemetry import CallWatch
-from gateway.runtime.validators import validator_of
+from gateway.runtime.validators import broken_promise, validator_of
 from gateway.runtime.world import Live
 
 ON_PAGE_MAX: Final = 4_096
@@ -42,8 +43,11 @@ class PageLink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _OnPage:
+    """A call handed to a page, with what its answer is judged by: the declaration, or the promise kept in the store."""
+
     call: Call
-    declared: Descriptor | None
+    declared: Descriptor | None = None
+    promise: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +99,20 @@ class Execution:
         answer: Answer,
         *,
         declared: Descriptor | None = None,
+        promise: str | None = None,
         page: str | None = None,
         epoch: int | None = None,
     ) -> bool:
         """Judge and record an executor's answer; False when it was dropped.
 
-        `declared` is the declaration the call was dispatched under, if its executor still knows it.
+        `declared` is the declaration the call was dispatched under, if its executor still knows it; `promise`
+        the output schema kept with the call, if it does not.
         """
         self._watch.answered(call.ref)
-        descriptor = declared or self._descriptor(call)
         violation = None
-        if answer.code is None and descriptor is not None and answer.output is not None:
-            violation = validator_of(descriptor).output_violation(orjson.loads(answer.output))
-        final = judged(answer, violation, descriptor)
+        if answer.code is None and answer.output is not None:
+            violation = self._violation(call, orjson.loads(answer.output), declared, promise)
+        final = judged(answer, violation, call.capability)
         limits = self._live.world.configuration.limits
 
         started = self._started.pop(call.ref, None)
@@ -125,6 +130,12 @@ class Execution:
         reach(Point.SETTLEMENT_COMMITTED)
         return is_taken
 
+    def _violation(self, call: Call, output: object, declared: Descriptor | None, promise: str | None) -> str | None:
+        if promise is not None:
+            return broken_promise(promise, output)
+        descriptor = declared or self._descriptor(call)
+        return None if descriptor is None else validator_of(descriptor).output_violation(output)
+
     # -- what a page says of its work -------------------------------------------------------------------------
 
     async def answered_by_page(self, page: str, epoch: int, ref: str, answer: Answer) -> bool | None:
@@ -133,13 +144,12 @@ class Execution:
         False when it was dropped, None when that document never had such a call.
         """
         reach(Point.RESULT_RECEIVED)
-        call = await self._call_of(page, epoch, ref)
-        if call is None:
+        handed = await self._handed(page, epoch, ref)
+        if handed is None:
             return None
-        # A page may take its declaration back while the call runs; the promise was made before.
-        handed = self._on_page.get(ref)
-        declared = handed.declared if handed else None
-        is_taken = await self.answer(call, answer, declared=declared, page=page, epoch=epoch)
+        is_taken = await self.answer(
+            handed.call, answer, declared=handed.declared, promise=handed.promise, page=page, epoch=epoch
+        )
         self._on_page.pop(ref, None)
         return is_taken
 
@@ -148,8 +158,7 @@ class Execution:
 
         False when it is not dispatched, None when that document never had such a call.
         """
-        call = await self._call_of(page, epoch, ref)
-        if call is None:
+        if await self._handed(page, epoch, ref) is None:
             return None
         self._on_page.pop(ref, None)
 
@@ -168,10 +177,10 @@ class Execution:
         self, page: str, epoch: int, ref: str, n: float, total: float | None, message: str | None
     ) -> bool:
         """Tell waiters how far the document is with `ref`; False when it is not running there."""
-        call = await self._call_of(page, epoch, ref)
-        if call is None or call.state is not CallState.DISPATCHED:
+        handed = await self._handed(page, epoch, ref)
+        if handed is None or handed.call.state is not CallState.DISPATCHED:
             return False
-        self.progressed(call, n, total, message)
+        self.progressed(handed.call, n, total, message)
         return True
 
     def started_on_page(self, page: str, epoch: int, ref: str) -> None:
@@ -198,12 +207,18 @@ class Execution:
             return After(None)
 
         if started:
-            await self._spine.run(work)
+            await self._spine.insist(partial(self._spine.run, work))
 
-    async def _call_of(self, page: str, epoch: int, ref: str) -> Call | None:
-        handed = self._on_page.get(ref)
-        call = handed.call if handed else await self._spine.store.run(lambda tx: tx.calls.find(ref))
-        return None if call is None or (call.page, call.epoch) != (page, epoch) else call
+    async def _handed(self, page: str, epoch: int, ref: str) -> _OnPage | None:
+        """The call the document at `epoch` was handed: from memory, after a restart from the store."""
+
+        def find(tx: Tx) -> _OnPage | None:
+            call = tx.calls.find(ref)
+            # A page may have declared nothing yet, or something else by now; the promise was made before.
+            return None if call is None else _OnPage(call, promise=tx.calls.promise_of(ref))
+
+        handed = self._on_page.get(ref) or await self._spine.store.run(find)
+        return None if handed is None or (handed.call.page, handed.call.epoch) != (page, epoch) else handed
 
     def _descriptor(self, call: Call) -> Descriptor | None:
         page = self._live.world.pages.get(call.page) if call.page else None
@@ -240,7 +255,7 @@ class Execution:
             message = "the page was gone before the request was written to it"
             return After(None, not_delivered(tx, row, self._clock.now(), message)[1])
 
-        await self._spine.run(work)
+        await self._spine.insist(partial(self._spine.run, work))
 
     def _cancel(self, effect: CancelWork) -> None:
         task = self._running.get(effect.call.ref)
@@ -255,7 +270,8 @@ class Execution:
         reach(Point.BUILTIN_BEGUN)
         answer = await self._outcome(call, arguments)
         reach(Point.BUILTIN_ENDED)
-        await self.answer(call, answer, declared=declared)
+        # A page says its answer again; this one is heard once.
+        await self._spine.insist(partial(self.answer, call, answer, declared=declared))
 
     async def _outcome(self, call: Call, arguments: str) -> Answer:
         handler, declared = self._handlers.get(call.capability), self._descriptor(call)

@@ -60,7 +60,10 @@ def join(tx: Tx, world: World, ids: Ids, hello: Hello, now: int) -> After:
         session = _begun(ids.name("page"), ticket, hello, now)
     else:
         session = replace(
-            earlier, document=hello.document, epoch=earlier.epoch + (earlier.document != hello.document)
+            earlier,
+            document=hello.document,
+            epoch=earlier.epoch + (earlier.document != hello.document),
+            resume_before=hash_of((hello.resume or "").partition(".")[2]),
         )
     session = replace(
         session,
@@ -124,12 +127,20 @@ def use_ticket(tx: Tx, world: World, ticket: str, *, site: str, origin: str, now
 def _resumed(tx: Tx, hello: Hello, ticket: Ticket) -> PageSession | None:
     page, _, secret = (hello.resume or "").partition(".")
     session = tx.pages.find(page) if secret else None
-    if session is None or not hmac.compare_digest(session.resume_hash, hash_of(secret)):
+    if session is None or not _continues(session, hello.document, hash_of(secret)):
         return None
     # INVARIANT: the ticket authenticates; a resume secret gives nothing to another user, site or origin.
     if (session.user, session.site, session.origin) != (ticket.user, ticket.site, ticket.origin):
         return None
     return None if session.ended_at is not None else session
+
+
+def _continues(session: PageSession, document: str, given: bytes) -> bool:
+    if hmac.compare_digest(session.resume_hash, given):
+        return True
+    # The welcome with the new secret may be lost on its way, or with the process: the document it was for asks again.
+    before = session.resume_before
+    return document == session.document and before is not None and hmac.compare_digest(before, given)
 
 
 def _judge_count(world: World, user: str, site: str) -> None:

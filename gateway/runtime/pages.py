@@ -7,6 +7,7 @@ Knows frames only as plain values; sockets, limits and parsing are the transport
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Protocol
 
 from capabilities.contract import Descriptor
@@ -72,7 +73,7 @@ class Pages:
         spine.on(AskChanged, self._ask_changed)
         # A page may have come by the revoked key: it signs in again, by one that is live.
         spine.on(KeyEnded, lambda effect: self.close_all("expired", site=effect.site))
-        spine.on(TryDispatch, lambda effect: spine.spawn(self.try_dispatch(effect.ref)))
+        spine.on(TryDispatch, self._try)
 
     def on_gone(self, listener: Callable[[str], None]) -> None:
         """Call `listener` with every page session that was forgotten."""
@@ -206,7 +207,8 @@ class Pages:
                 effects += self._lose_page(tx, call, now, "the page went away")
             return After(None, tuple(effects))
 
-        await self._spine.run(work)
+        # The page is forgotten already: nobody would come to end its calls again.
+        await self._spine.insist(partial(self._spine.run, work))
 
     def close_all(self, why: str, *, user: str | None = None, site: str | None = None) -> None:
         """End sockets: all of them, or those of one user or site."""
@@ -256,7 +258,7 @@ class Pages:
         now = self._clock.now()
         self._update(page, lambda p: replace(p, visible=visible, visible_at=now if visible else p.visible_at))
         if visible:
-            self._spine.spawn(self._try_page(page))
+            self._spine.spawn(self._spine.insist(partial(self._try_page, page)))
 
     async def pin(self, page: str, *, pinned: bool) -> None:
         """ "Agents work here": pin this page for its user and site, or take the pin off."""
@@ -359,6 +361,9 @@ class Pages:
             return After(None, dispatch(tx, world, call, now, arguments=self._vault.find(ref))[1])
 
         await self._spine.run(work)
+
+    def _try(self, effect: TryDispatch) -> None:
+        self._spine.spawn(self._spine.insist(partial(self.try_dispatch, effect.ref)))
 
     async def _try_page(self, page: str) -> None:
         waiting = await self._spine.store.run(lambda tx: [c.ref for c in tx.calls.open_on_page(page)])

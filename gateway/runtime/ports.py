@@ -83,8 +83,11 @@ class Ids(Protocol):
 class Calls(Protocol):
     """The ledger with inputs, receipts and results. Quota: `used` rows of `cap`, open calls of `open_cap`."""
 
-    def add(self, call: Call, arguments: str | None) -> None:
+    def add(self, call: Call, arguments: str | None, *, promise: str | None = None) -> None:
         """Insert the row, its input (None: kept in memory) and one more used place.
+
+        `promise` is the JSON text of the output schema a page declared: its answer may come after a restart,
+        and before the page has declared anything again.
 
         Raises:
             DuplicateKey: the call_id is taken for (agent, user, entry).
@@ -111,6 +114,10 @@ class Calls(Protocol):
         ...
 
     def input_of(self, ref: str) -> str | None: ...
+
+    def promise_of(self, ref: str) -> str | None:
+        """The output schema the call was accepted under, until it ends; that of an `unknown` call is still there."""
+        ...
 
     def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> int:
         """Append the next receipt and return its seq (from 1)."""

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from capabilities.contract import Descriptor
 from gateway.domain import calls
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState, Result
@@ -131,11 +130,11 @@ def request_cancel(tx: Tx, call: Call, now: int, *, by: str | None = None) -> Ca
     return asked
 
 
-def judged(answer: Answer, violation: str | None, descriptor: Descriptor | None) -> Answer:
+def judged(answer: Answer, violation: str | None, capability: str) -> Answer:
     """The answer after its output met the declared schema; a violating output goes nowhere."""
-    if answer.code is not None or violation is None or descriptor is None:
+    if answer.code is not None or violation is None:
         return answer
     return Answer(
         code=ErrorCode.OUTPUT_SCHEMA_VIOLATION,
-        message=f"the result of `{descriptor.id}` breaks its declared schema: {violation}",
+        message=f"the result of `{capability}` breaks its declared schema: {violation}",
     )

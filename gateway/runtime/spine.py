@@ -1,17 +1,22 @@
 """Runs units of work and performs what must follow each commit. The only place where the two meet."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, Final, TypeVar
 
 import structlog
 
 from gateway.failpoints import Point, reach
 from gateway.runtime.effects import After, Effect
-from gateway.runtime.ports import Store, Tx
+from gateway.runtime.ports import Store, StoreBusy, StoreUnavailable, Tx
 from gateway.runtime.watched_store import WatchedStore
 
 E = TypeVar("E", bound=Effect)
+T = TypeVar("T")
+
+PAUSE_SECONDS: Final = (0.02, 2.0)
+"""The first and the longest pause before something is insisted on again."""
 
 _log = structlog.get_logger("ostiary.spine")
 
@@ -23,6 +28,7 @@ class Spine:
         self.store = WatchedStore(store)
         self._handlers: dict[type[Any], Callable[[Any], None]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._closing = asyncio.Event()
 
     def on(self, kind: type[E], handler: Callable[[E], None]) -> None:
         """Perform effects of `kind` with `handler`."""
@@ -48,6 +54,28 @@ class Spine:
                 _log.exception("effect_failed", effect=type(effect).__name__, error=type(bug).__name__)
         reach(Point.EFFECTS_DONE)
         return after.value
+
+    async def insist(self, step: Callable[[], Awaitable[T]]) -> T:
+        """Do `step`, again and again until the store takes it: for what happened already and is not told twice.
+
+        Raises:
+            StoreBusy, StoreUnavailable: the gateway stops; a restart then says what became of it.
+        """
+        pause, longest = PAUSE_SECONDS
+        while True:
+            try:
+                return await step()
+            except (StoreBusy, StoreUnavailable):
+                if self._closing.is_set():
+                    raise
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._closing.wait()
+            pause = min(2 * pause, longest)
+
+    def close(self) -> None:
+        """The gateway stops: what is insisted on gets one more try."""
+        self._closing.set()
 
     def perform(self, effect: Effect) -> None:
         """Perform one effect now; for what needs no commit."""

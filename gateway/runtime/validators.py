@@ -1,7 +1,10 @@
 """The compiled checks of one declaration, by fingerprint: compiled once per capability version."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, cast
+
+import orjson
 
 from capabilities.contract import Descriptor
 from capabilities.validator import Validator, compile_validator
@@ -44,8 +47,22 @@ class DescriptorValidator:
 
     def output_violation(self, output: Any) -> str | None:
         """Where and why `output` breaks the declared schema; None when it does not, or none is declared."""
-        problem = None if self._output is None else self._output.first_error(output)
-        return None if problem is None else f"`{problem.pointer or '/'}` {problem.reason}"
+        return None if self._output is None else _violation(self._output, output)
+
+
+def broken_promise(promise: str, output: Any) -> str | None:
+    """Where and why `output` breaks the output schema whose JSON text was kept with its call."""
+    return _violation(_promised(promise), output)
+
+
+def _violation(schema: Validator, output: Any) -> str | None:
+    problem = schema.first_error(output)
+    return None if problem is None else f"`{problem.pointer or '/'}` {problem.reason}"
+
+
+@lru_cache(maxsize=256)
+def _promised(promise: str) -> Validator:
+    return compile_validator(orjson.loads(promise))
 
 
 _compiled: dict[str, DescriptorValidator] = {}

@@ -34,7 +34,7 @@ class MemoryCalls:
         self._ledger_cap = ledger_cap
         self._open_cap = open_cap
 
-    def add(self, call: Call, arguments: str | None) -> None:
+    def add(self, call: Call, arguments: str | None, *, promise: str | None = None) -> None:
         used, still_open = self.usage()
         if used >= self._ledger_cap or still_open + (call.state in OPEN) > self._open_cap:
             raise LedgerFull("the ledger, or its share of open calls, is full")
@@ -43,6 +43,8 @@ class MemoryCalls:
         self._tables.calls[call.ref] = call
         if arguments is not None:
             self._tables.inputs[call.ref] = arguments
+        if promise is not None:
+            self._tables.promises[call.ref] = promise
 
     def save(self, call: Call, *, was: CallState) -> None:
         stored = self._tables.calls.get(call.ref)
@@ -52,6 +54,8 @@ class MemoryCalls:
         self._tables.calls[call.ref] = replace(call, **naming)
         if call.state not in OPEN:
             self._tables.inputs.pop(call.ref, None)
+        if call.state.is_terminal:
+            self._tables.promises.pop(call.ref, None)
 
     def find(self, ref: str) -> Call | None:
         return self._tables.calls.get(ref)
@@ -74,6 +78,9 @@ class MemoryCalls:
 
     def input_of(self, ref: str) -> str | None:
         return self._tables.inputs.get(ref)
+
+    def promise_of(self, ref: str) -> str | None:
+        return self._tables.promises.get(ref)
 
     def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> int:
         self._must_exist(ref)

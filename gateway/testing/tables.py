@@ -25,6 +25,7 @@ class Tables:
 
     calls: dict[str, Call] = field(default_factory=dict[str, Call])
     inputs: dict[str, str] = field(default_factory=dict[str, str])
+    promises: dict[str, str] = field(default_factory=dict[str, str])
     receipts: dict[str, tuple[Receipt, ...]] = field(default_factory=dict[str, tuple[Receipt, ...]])
     results: dict[str, Result] = field(default_factory=dict[str, Result])
     approvals: dict[str, Approval] = field(default_factory=dict[str, Approval])

@@ -144,6 +144,24 @@ async def test_the_input_lives_until_nothing_will_be_handed_out(store: Store, en
     assert await store.run(lambda tx: tx.calls.input_of("call_1")) is None
 
 
+@pytest.mark.parametrize("arguments", ["{}", None], ids=["stored input", "input in memory"])
+async def test_a_promise_lives_until_the_call_ends(store: Store, arguments: str | None) -> None:
+    promised = '{"type":"integer"}'
+    dispatched = a_call(state=CallState.DISPATCHED)
+
+    def begin(tx: Tx) -> tuple[str | None, str | None]:
+        tx.calls.add(dispatched, arguments, promise=promised)
+        return tx.calls.input_of(dispatched.ref), tx.calls.promise_of(dispatched.ref)
+
+    def move(tx: Tx, state: CallState, was: CallState) -> str | None:
+        tx.calls.save(replace(dispatched, state=state), was=was)
+        return tx.calls.promise_of(dispatched.ref)
+
+    assert await store.run(begin) == (arguments, promised)
+    assert await store.run(lambda tx: move(tx, CallState.UNKNOWN, CallState.DISPATCHED)) == promised
+    assert await store.run(lambda tx: move(tx, CallState.SUCCEEDED, CallState.UNKNOWN)) is None
+
+
 async def test_an_input_kept_in_memory_is_not_stored(store: Store) -> None:
     await store.run(lambda tx: tx.calls.add(a_call(input_in_memory=True), None))
     assert await store.run(lambda tx: tx.calls.input_of("call_1")) is None

@@ -13,6 +13,7 @@ _SQL: Final = "gateway/adapters/sql/calls.py"
 _SURFACE: Final = "gateway/runtime/surface.py"
 _C10: Final = "tests/cases/C10/test_replay_window.py"
 _RESULTS: Final = "tests/unit/runtime/test_results.py"
+_RESTART: Final = "tests/unit/runtime/test_restart.py"
 _REPLAYS: Final = "tests/unit/runtime/test_replays.py"
 _RETENTION: Final = "tests/unit/runtime/test_retention.py"
 
@@ -175,7 +176,7 @@ GUARDS: Final = (
         section="§3",
         why="an agent would be given what the action never promised",
         file=_EXECUTION,
-        old="final = judged(answer, violation, descriptor)",
+        old="final = judged(answer, violation, call.capability)",
         new="final = answer",
         tests=(f"{_RESULTS}::test_output_that_breaks_its_schema_goes_nowhere",),
     ),
@@ -184,17 +185,20 @@ GUARDS: Final = (
         section="§3",
         why="a page could take its promise back while the call runs",
         file=_EXECUTION,
-        old="declared = handed.declared if handed else None",
-        new="declared = None",
-        tests=(f"{_RESULTS}::test_a_declaration_taken_back_while_it_runs_still_judges",),
+        old="handed.call, answer, declared=handed.declared, promise=handed.promise, page=page, epoch=epoch",
+        new="handed.call, answer, page=page, epoch=epoch",
+        tests=(
+            f"{_RESULTS}::test_a_declaration_taken_back_while_it_runs_still_judges",
+            f"{_RESTART}::test_a_late_answer_is_held_to_the_promise_its_call_was_accepted_under",
+        ),
     ),
     Guard(
         name="result-comes-from-the-document-that-was-asked",
         section="§3",
         why="another page could say what came of it",
         file=_EXECUTION,
-        old="return None if call is None or (call.page, call.epoch) != (page, epoch) else call",
-        new="return call",
+        old="return None if handed is None or (handed.call.page, handed.call.epoch) != (page, epoch) else handed",
+        new="return handed",
         tests=("tests/security/test_page_door.py::test_a_stolen_resume_secret_gives_another_user_nothing",),
     ),
     Guard(
@@ -313,15 +317,6 @@ GUARDS: Final = (
         old="one_of(_C.state, [state for state in CallState if state.is_terminal]),",
         new="one_of(_C.state, [state for state in CallState if state not in OPEN]),",
         tests=("tests/contract/test_calls.py",),
-    ),
-    Guard(
-        name="forgotten-calls-are-refused-by-their-stamp",
-        section="§6",
-        why="a request older than its key would run a second time",
-        file=_ADMISSION,
-        old="if request.issued_at is not None and request.issued_at < call_horizon(tx):",
-        new="if False:",
-        tests=("tests/unit/runtime/test_retention.py",),
     ),
     Guard(
         name="history-waits-for-a-steady-clock",

@@ -213,7 +213,7 @@ GUARDS: Final = (
         section="§8",
         why="the name of a page would be enough to take it over",
         file=_JOINING,
-        old="if session is None or not hmac.compare_digest(session.resume_hash, hash_of(secret)):",
+        old="if session is None or not _continues(session, hello.document, hash_of(secret)):",
         new="if session is None:",
         tests=("tests/interaction/page/test_reconnecting.py", "tests/cases/C16/test_takeover.py", _TICKETS),
     ),

@@ -135,13 +135,22 @@ _MARK_TAKEN: Final = Statement(update(CALLS).values(taken=1).where(_C.ref == val
 
 _ADD_INPUT: Final = Statement(
     insert(INPUTS).from_select(
-        ["call", "arguments"],
-        select(_C.number, bindparam("arguments", type_=TEXT)).where(_C.ref == value(_C.ref)),
+        ["call", "arguments", "promise"],
+        select(_C.number, bindparam("arguments", type_=TEXT), bindparam("promise", type_=TEXT)).where(
+            _C.ref == value(_C.ref)
+        ),
     ),
     "arguments",
+    "promise",
     "ref",
 )
 _INPUT: Final = Statement(select(INPUTS.c.arguments).where(INPUTS.c.call == _NUMBER), "ref")
+_PROMISE: Final = Statement(select(INPUTS.c.promise).where(INPUTS.c.call == _NUMBER), "ref")
+_EMPTY_INPUT: Final = Statement(
+    update(INPUTS).values(arguments=value(INPUTS.c.arguments, "nothing")).where(INPUTS.c.call == _NUMBER),
+    "nothing",
+    "ref",
+)
 _ERASE_INPUT: Final = Statement(delete(INPUTS).where(INPUTS.c.call == _NUMBER), "ref")
 
 _R = RECEIPTS.c
@@ -259,7 +268,7 @@ class SqlCalls:
         self._ledger_cap = ledger_cap
         self._open_cap = open_cap
 
-    def add(self, call: Call, arguments: str | None) -> None:
+    def add(self, call: Call, arguments: str | None, *, promise: str | None = None) -> None:
         opened = int(call.state in OPEN)
         places = (opened, self._ledger_cap, self._open_cap, opened)
         if not self._connection.execute(_TAKE_PLACE, places):
@@ -268,8 +277,8 @@ class SqlCalls:
         if not self._connection.execute(_ADD, (*naming_values(call), *changing_values(call))):
             self._connection.write(_GIVE_PLACE_BACK, (opened,))
             raise DuplicateKey(f"call_id `{call.call_id}` is taken")
-        if arguments is not None:
-            self._connection.write(_ADD_INPUT, (arguments, call.ref))
+        if arguments is not None or promise is not None:
+            self._connection.write(_ADD_INPUT, (arguments or "", promise, call.ref))
 
     def save(self, call: Call, *, was: CallState) -> None:
         if not self._connection.execute(_SAVE, (*changing_values(call), call.ref, was.value)):
@@ -278,7 +287,9 @@ class SqlCalls:
             self._connection.write(_CLOSE_ONE)
         elif call.state in OPEN and was not in OPEN:
             self._connection.write(_REOPEN_ONE)
-        if call.state not in OPEN:
+        if call.state is CallState.UNKNOWN:
+            self._connection.write(_EMPTY_INPUT, ("", call.ref))
+        elif call.state not in OPEN:
             self._connection.write(_ERASE_INPUT, (call.ref,))
 
     def find(self, ref: str) -> Call | None:
@@ -292,6 +303,10 @@ class SqlCalls:
 
     def input_of(self, ref: str) -> str | None:
         row = self._connection.fetch_one(_INPUT, (ref,))
+        return None if row is None else row[0] or None
+
+    def promise_of(self, ref: str) -> str | None:
+        row = self._connection.fetch_one(_PROMISE, (ref,))
         return None if row is None else row[0]
 
     def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> int:

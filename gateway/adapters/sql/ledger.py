@@ -86,7 +86,10 @@ INPUTS: Final = Table(
     "call_inputs",
     METADATA,
     key("call", NUMBER, ForeignKey(_C.number)),
+    # Empty where the arguments are kept in memory or erased; canonical JSON never is.
     needed("arguments", TEXT),
+    # The output schema of a page's declaration.
+    optional("promise", TEXT),
     sqlite_strict=True,
 )
 

@@ -39,6 +39,7 @@ class PageSessionRow(Model, table=True):
     standing_until: int = Field(sa_type=NUMBER)
     pinned_at: int | None = Field(sa_type=NUMBER)
     ended_at: int | None = Field(sa_type=NUMBER)
+    resume_before: bytes | None = Field(sa_type=BYTES)
 
 
 PAGES: Final = table_of(PageSessionRow)
@@ -127,6 +128,7 @@ def _values(page: PageSession) -> Values:
         page.standing_until,
         page.pinned_at,
         page.ended_at,
+        page.resume_before,
     )
 
 
@@ -145,6 +147,7 @@ def _page_of(row: Row) -> PageSession:
         standing_until,
         pinned_at,
         ended_at,
+        resume_before,
     ) = row
     return PageSession(
         id=name,
@@ -160,4 +163,5 @@ def _page_of(row: Row) -> PageSession:
         standing_until=standing_until,
         pinned_at=pinned_at,
         ended_at=ended_at,
+        resume_before=resume_before,
     )

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Final
 
 from mcp.server.auth.middleware.auth_context import auth_context_var
@@ -203,7 +204,8 @@ class McpEndpoint:
             ref = self._legacy.cancelled(owner, name, message.get("params"))
             if ref is not None:
                 # Explicit, unlike a client that merely left (design §3).
-                self._services.spine.spawn(self._services.calls.cancel(exchange.session, ref))
+                cancel = partial(self._services.calls.cancel, exchange.session, ref)
+                self._services.spine.spawn(self._services.spine.insist(cancel))
         is_delete = scope["method"] == "DELETE"
         if name is None or is_delete or self._legacy.was_given(name):
             if name is not None and is_delete:

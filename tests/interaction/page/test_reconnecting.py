@@ -115,6 +115,21 @@ async def test_a_used_resume_secret_begins_a_page_session_of_its_own(rig: Rig) -
     assert rig.services.live.world.pages[again.welcome["page"]].is_connected
 
 
+async def test_a_document_whose_welcome_was_lost_comes_back_as_itself(rig: Rig) -> None:
+    page = await rig.page(LIST)
+    told: set[str] = set()
+    for _ in range(3):
+        # Each time it asks with the one secret it ever heard.
+        again = await rig.page(LIST, document=page.document, resume=page.welcome["resume"])
+        assert (again.welcome["page"], again.welcome["epoch"]) == (page.welcome["page"], 1)
+        told.add(again.welcome["resume"])
+    assert len(told) == 3
+    newest = await rig.page(LIST, document=page.document, resume=again.welcome["resume"])
+    assert newest.welcome["page"] == page.welcome["page"]
+    first = await rig.page(LIST, document=page.document, resume=page.welcome["resume"])
+    assert first.welcome["page"] != page.welcome["page"]
+
+
 async def test_the_number_of_pages_of_one_user_is_bounded() -> None:
     async with running(pages_per_user=2) as rig:
         await rig.page()

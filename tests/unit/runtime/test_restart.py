@@ -50,6 +50,27 @@ async def test_what_was_dispatched_is_unknown_and_never_run_again() -> None:
         assert await store.run(lambda tx: tx.calls.usage()) == (1, 0)
 
 
+PROMISED = replace(LIST, output_schema={"type": "array", "items": {"type": "integer"}})
+
+
+@pytest.mark.parametrize(("output", "state"), [([1], CallState.SUCCEEDED), (["one"], CallState.FAILED)])
+@pytest.mark.parametrize("declares", ["nothing yet", "something else"])
+async def test_a_late_answer_is_held_to_the_promise_its_call_was_accepted_under(
+    output: Any, state: CallState, declares: str
+) -> None:
+    store, clock = MemoryStore(), FakeClock()
+    async with running(store, clock) as rig:
+        page = await rig.page(PROMISED)
+        outcome, _ = await rig.submit(await rig.grant(), "todo.list", {})
+    async with running(store, clock) as rig:
+        again = await rig.page(*([ADD] if declares == "something else" else []), resume=page, seen=[outcome.call.ref])
+        assert await again.answer(outcome.call.ref, output)
+        late = await rig.call(outcome.call.ref)
+        assert (late.state, late.late) == (state, True)
+        kept = await store.run(lambda tx: (tx.calls.result_of(late.ref), tx.calls.promise_of(late.ref)))
+        assert (kept[0] is not None, kept[1]) == (state is CallState.SUCCEEDED, None)
+
+
 async def test_an_open_question_survives_and_is_asked_of_the_same_document_only() -> None:
     store, clock = MemoryStore(), FakeClock()
     async with running(store, clock) as rig:

@@ -2,16 +2,18 @@
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from capabilities.contract import HandlerContext, HandlerKind
 from gateway.domain.calls import CallState
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.effects import Execute, Told
 from gateway.runtime.identity import AGENT_PREFIX, hash_of
 from gateway.runtime.ports import StaleState, StoreBusy, StoreUnavailable
-from tests.unit.runtime.rig import ADD, LIST, MILK, Rig
+from tests.unit.runtime.rig import ADD, LIST, MILK, Rig, running
 
 pytestmark = pytest.mark.anyio
 
@@ -122,3 +124,75 @@ async def test_taken_results_are_noted_though_the_store_failed_meanwhile(rig: Ri
     await rig.settle()
     assert (await rig.call(outcome.call.ref)).taken
     assert not vars(rig.services.calls)["_taken"]
+
+
+async def once_the_store_is_back(rig: Rig) -> None:
+    """Let the store fail a while longer, then take everything again."""
+    await rig.settle()
+    rig.store.is_failing = False
+    await rig.services.spine.drain()
+
+
+async def test_the_answer_of_a_built_in_outlives_a_store_that_fails() -> None:
+    may_end = asyncio.Event()
+
+    async def handle(_: dict[str, Any], __: HandlerContext) -> dict[str, Any]:
+        await may_end.wait()
+        return {"done": True}
+
+    declared = replace(LIST, id="runtime.wait", handler=HandlerKind.RUNTIME)
+    async with running(builtins={"runtime.wait": (declared, handle)}) as rig:
+        session = await rig.grant(scope=["runtime.wait"])
+        outcome, waiter = await rig.submit(session, "runtime.wait", {})
+        rig.store.is_failing = True
+        may_end.set()
+        await once_the_store_is_back(rig)
+        ended = await rig.services.calls.wait(outcome, waiter, 1.0)
+        assert (ended.call.state, ended.result and ended.result.output) == (CallState.SUCCEEDED, '{"done":true}')
+
+
+async def test_what_never_reached_its_page_is_told_though_the_store_fails(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = await rig.page(LIST)
+
+    def both_gone(frame: dict[str, Any]) -> bool:
+        rig.store.is_failing = frame["type"] == "invoke"
+        return False
+
+    monkeypatch.setattr(page.connection, "send", both_gone)
+    outcome, _ = await rig.submit(await rig.grant(), "todo.list", {})
+    await once_the_store_is_back(rig)
+    assert (await rig.call(outcome.call.ref)).code is ErrorCode.NOT_DELIVERED
+
+
+async def test_a_hang_up_is_marked_though_the_store_fails(rig: Rig) -> None:
+    await rig.page(ADD)
+    outcome, waiter = await rig.submit(await rig.grant(), "todo.add", MILK)
+    rig.store.is_failing = True
+    rig.hang_up(waiter)
+    await once_the_store_is_back(rig)
+    assert (await rig.call(outcome.call.ref)).is_orphaned
+
+
+async def test_the_calls_of_a_forgotten_page_end_though_the_store_fails(rig: Rig) -> None:
+    page = await rig.page(LIST)
+    outcome, _ = await rig.submit(await rig.grant(), "todo.list", {})
+    page.drop()
+    rig.store.is_failing = True
+    sweeping = asyncio.create_task(rig.services.pages.sweep(rig.clock.now() + 10_000))
+    await once_the_store_is_back(rig)
+    await sweeping
+    assert (await rig.call(outcome.call.ref)).state is CallState.UNKNOWN
+
+
+async def test_a_gateway_that_stops_insists_no_longer(rig: Rig) -> None:
+    await rig.page(ADD)
+    outcome, waiter = await rig.submit(await rig.grant(), "todo.add", MILK)
+    rig.store.is_failing = True
+    rig.hang_up(waiter)
+    await rig.settle()
+    rig.services.spine.close()
+    await rig.services.spine.drain()
+    rig.store.is_failing = False
+    assert not (await rig.call(outcome.call.ref)).is_orphaned

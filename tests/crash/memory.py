@@ -1,0 +1,106 @@
+"""The parent's own memory: what agents were told, what the page did. No kill touches it; the judge starts from it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+FINAL: Final = frozenset({"succeeded", "failed", "denied", "expired", "cancelled"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One request an agent made, and may make again with the same key."""
+
+    agent: str
+    capability: str
+    title: str
+    call_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One answer that named a call. `result` and `code` are there where it ended."""
+
+    ref: str
+    status: str
+    asked: Asked
+    result: Any = None
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transmission:
+    """One Surface invoke as it was sent, byte for byte, whose answer named `ref`."""
+
+    headers: Mapping[str, str]
+    body: bytes
+    ref: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Something said before that a later answer takes back."""
+
+    clause: str
+    detail: str
+
+
+@dataclass(eq=False)
+class Memory:
+    """All of one lineage."""
+
+    told: dict[str, list[Told]] = field(default_factory=dict[str, list[Told]])
+    by_key: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    transmissions: list[Transmission] = field(default_factory=list[Transmission])
+    refused: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """(agent, call_id) of requests that were refused; nothing may be left of them."""
+    _tried: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    effects: Counter[str] = field(default_factory=Counter[str])
+    """How often the page did the work of each ref."""
+    asked_to_run: Counter[str] = field(default_factory=Counter[str])
+    outputs: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What the page answered for each ref."""
+    epochs: dict[str, int] = field(default_factory=dict[str, int])
+    """The highest epoch each page session was welcomed with."""
+    used_tickets: list[str] = field(default_factory=list[str])
+    contradictions: list[Contradiction] = field(default_factory=list[Contradiction])
+    answers: int = 0
+    """Answers that named a call."""
+
+    def hear(self, told: Told) -> None:
+        """Take an answer in, and note where it contradicts an earlier one."""
+        self.answers += 1
+        earlier = self.told.setdefault(told.ref, [])
+        for before in earlier:
+            if before.status in FINAL and (before.status, before.result) != (told.status, told.result):
+                self.contradict("a final answer stays", f"{told.ref} was {before}, now {told}")
+        earlier.append(told)
+        if told.asked.call_id is not None:
+            key = (told.asked.agent, told.asked.call_id)
+            known = self.by_key.setdefault(key, told.ref)
+            if known != told.ref:
+                self.contradict("a repeated call_id is the same call", f"{key} was {known}, now {told.ref}")
+
+    def ask(self, asked: Asked) -> bool:
+        """A request is about to be sent; whether it is the first with its key."""
+        if asked.call_id is None:
+            return False
+        is_first = (asked.agent, asked.call_id) not in self._tried
+        self._tried.add((asked.agent, asked.call_id))
+        return is_first
+
+    def refuse(self, asked: Asked) -> None:
+        """The first request with its key was refused before it was a call."""
+        assert asked.call_id is not None
+        self.refused.add((asked.agent, asked.call_id))
+
+    def welcome(self, page: str, epoch: int) -> None:
+        """The page was welcomed."""
+        if epoch < self.epochs.get(page, 0):
+            self.contradict("a page's epoch never goes back", f"{page} was {self.epochs[page]}, now {epoch}")
+        self.epochs[page] = max(epoch, self.epochs.get(page, 0))
+
+    def contradict(self, clause: str, detail: str) -> None:
+        """Note what cannot be."""
+        self.contradictions.append(Contradiction(clause=clause, detail=detail))
