@@ -58,8 +58,12 @@ class Database(Connection, Protocol):
         """Begin a unit of work: what follows can be undone alone."""
         ...
 
+    def check(self) -> None:
+        """Raise what a unit of work swallowed; waits for nothing."""
+        ...
+
     def settle(self) -> None:
-        """Wait for what the unit wrote, and raise what it swallowed."""
+        """Wait for what was written, and raise what came of it or was swallowed."""
         ...
 
     def undo(self) -> None:

@@ -30,6 +30,8 @@ _CONTROL: Final = {
 
 _AGAIN: Final = frozenset({"40001", "40P01"})
 """serialization_failure and deadlock_detected: the transaction came to nothing and may be run again."""
+_SESSION_ENDED: Final = frozenset({"57P01", "57P02", "57P05"})
+"""The server's last words over a connection it closes: an administrator's, a crash's, an idle session's."""
 _TAKEN: Final = "23505"
 _LOST_CLASSES: Final = frozenset({"08", "25", "53", "54", "55", "57", "58", "F0", "XX"})
 """Classes of SQLSTATE in which the server, not the statement, is at fault."""
@@ -79,9 +81,12 @@ class PostgresqlDatabase:
         self._failure = None
         self._sent(b"enter")
 
-    def settle(self) -> None:
+    def check(self) -> None:
         if self._failure is not None:
             raise self._failure
+
+    def settle(self) -> None:
+        self.check()
         self._wait()
 
     def undo(self) -> None:
@@ -183,6 +188,8 @@ class PostgresqlDatabase:
         except ConnectionLost as error:
             raise self._lost(error) from error
         if wire.error is not None:
+            if wire.error.sqlstate in _SESSION_ENDED:
+                raise self._lost(ConnectionLost(str(wire.error))) from wire.error
             self._failure = self._translated(wire.error)
             raise self._failure from wire.error
         return result

@@ -58,9 +58,14 @@ class SqliteDatabase:
         self._control.execute("SAVEPOINT unit")
         self._renew()
 
-    def settle(self) -> None:
+    def check(self) -> None:
         if self._failure is not None:
             raise self._failure
+        if not self.raw.in_transaction:
+            raise StoreUnavailable("the store lost its transaction")
+
+    def settle(self) -> None:
+        self.check()
 
     def undo(self) -> None:
         # SQLite drops the whole transaction on some errors; then there is no savepoint and this raises.

@@ -1,7 +1,10 @@
 """`Store` over SQL: one connection on one thread, many units of work to a transaction.
 
-The loop queues units; the thread takes what is queued, runs each in a savepoint, commits once, and wakes the
+The loop queues units; the thread takes what is queued, runs one after the other, commits once, and wakes the
 loop once. So a busy gateway pays one disk sync for many calls, and a quiet one waits for nobody.
+
+Units are first run together. Where one of them fails, the transaction is rolled back and they are run again, each
+in a savepoint of its own, so that it fails alone: savepoints would cost every unit what few of them need.
 """
 
 import asyncio
@@ -28,6 +31,14 @@ class _Unit:
     future: asyncio.Future[Any]
     value: Any = None
     error: BaseException | None = None
+
+
+class _OneFailed(Exception):
+    """A unit raised `error`; it must not take the others with it."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
 
 
 class SqlStore:
@@ -87,9 +98,18 @@ class SqlStore:
 
     def _commit(self, batch: list[_Unit]) -> None:
         """Run a batch in one transaction; where that fails, every member fails."""
-        for attempt in range(1, _ATTEMPTS + 1):
+        run, attempt = self._together, 0
+        while True:
+            attempt += 1
             try:
-                self._try(batch)
+                self._try(batch, run)
+            except _OneFailed as failed:
+                self._roll_back()
+                if len(batch) == 1:
+                    batch[0].value, batch[0].error = None, failed.error
+                    return
+                run = self._apart
+                continue
             except Interrupted as error:
                 cause: Exception = error
                 self._roll_back()
@@ -105,16 +125,32 @@ class SqlStore:
                 unit.error.__cause__ = cause
             return
 
-    def _try(self, batch: list[_Unit]) -> None:
+    def _try(self, batch: list[_Unit], run: Callable[[list[_Unit]], None]) -> None:
         database = self._database
         database.begin()
         if not database.is_alone:
             self._tx.audit.forget()
-        for unit in batch:
-            self._run(unit)
+        run(batch)
         reach(Point.UNITS_WRITTEN)
         database.commit()
         reach(Point.UNITS_COMMITTED)
+
+    def _together(self, batch: list[_Unit]) -> None:
+        """Run units that share one fate. Raises `_OneFailed` where one of them raises."""
+        try:
+            for unit in batch:
+                unit.value = unit.work(self._tx)
+                self._database.check()
+            self._tx.audit.flush()
+            self._database.settle()
+        except Interrupted:
+            raise
+        except BaseException as error:
+            raise _OneFailed(error) from error
+
+    def _apart(self, batch: list[_Unit]) -> None:
+        for unit in batch:
+            self._run(unit)
 
     def _run(self, unit: _Unit) -> None:
         """Run one unit in its savepoint. Raises where the transaction itself is lost."""
