@@ -2,6 +2,7 @@
 
 import socket
 import threading
+from contextlib import suppress
 from types import TracebackType
 from urllib.parse import urlsplit
 
@@ -49,20 +50,17 @@ class CuttingProxy:
                 # The way back is shut first, so that the answer is never seen.
                 _shut(client)
                 if is_delivered:
-                    server.sendall(chunk)
-                    server.shutdown(socket.SHUT_WR)
+                    _send(server, chunk)
+                    _shut(server, socket.SHUT_WR)
                 else:
                     _shut(server)
                 return
-            server.sendall(chunk)
+            _send(server, chunk)
         _shut(server)
 
     def _down(self, client: socket.socket, server: socket.socket) -> None:
         while chunk := _received(server):
-            try:
-                client.sendall(chunk)
-            except OSError:
-                continue
+            _send(client, chunk)
         _shut(client)
 
 
@@ -73,8 +71,11 @@ def _received(end: socket.socket) -> bytes:
         return b""
 
 
-def _shut(end: socket.socket) -> None:
-    try:
-        end.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return
+def _send(end: socket.socket, chunk: bytes) -> None:
+    with suppress(OSError):  # the other end may be closed by now
+        end.sendall(chunk)
+
+
+def _shut(end: socket.socket, how: int = socket.SHUT_RDWR) -> None:
+    with suppress(OSError):
+        end.shutdown(how)
