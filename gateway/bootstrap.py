@@ -17,13 +17,14 @@ from gateway.adapters import configuration_file
 from gateway.adapters.clock import SystemClock
 from gateway.adapters.ids import RandomIds
 from gateway.adapters.logs import configure_logs
-from gateway.adapters.sql import open_postgresql, open_sqlite
+from gateway.adapters.sql import backups, open_postgresql, open_sqlite
 from gateway.domain.audit import AuditEvent
 from gateway.domain.configuration import Configuration
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.activity import Activity
 from gateway.runtime.admin import Admin, Reloader
+from gateway.runtime.admin.trail import Trail
 from gateway.runtime.agent_sessions import AgentSessions
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.audit import Digester
@@ -35,11 +36,12 @@ from gateway.runtime.execution import Execution
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.pages import Pages
-from gateway.runtime.ports import Clock, Ids, Store, StoreBusy, StoreUnavailable, Tx
+from gateway.runtime.ports import Clock, Ids, Store, StoreBusy, StoreRefused, StoreUnavailable, Tx
 from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
 from gateway.runtime.recovery import recover
 from gateway.runtime.refusals import Refusals
+from gateway.runtime.restoring import Restored, mark_restored
 from gateway.runtime.retention import Retention
 from gateway.runtime.services import Services
 from gateway.runtime.spine import Spine
@@ -163,7 +165,7 @@ async def _finish(services: Services) -> None:
         _log.error("stopped_unfinished", error=type(trouble).__name__)
 
 
-def _open(configuration: Configuration, data: Path) -> Store:
+def _open(configuration: Configuration, data: Path, database: Path | None = None) -> Store:
     """The one store of this configuration.
 
     Raises:
@@ -174,7 +176,7 @@ def _open(configuration: Configuration, data: Path) -> Store:
     url = configuration.server.database
     if url:
         return open_postgresql(url, ledger_cap=ledger_cap, open_cap=open_cap)
-    return open_sqlite(data / DATABASE, ledger_cap=ledger_cap, open_cap=open_cap)
+    return open_sqlite(database or data / DATABASE, ledger_cap=ledger_cap, open_cap=open_cap)
 
 
 @asynccontextmanager
@@ -197,6 +199,43 @@ async def open_offline(configuration: Configuration, data: Path) -> AsyncGenerat
         await services.spine.drain()
     finally:
         await store.close()
+
+
+async def restore(
+    configuration: Configuration, data: Path, backup: Path | None, *, keep_grants: bool, by: str
+) -> tuple[Restored, Path | None]:
+    """Put `backup` in the place of the database and end what of the past could happen again; `backup` None: only
+    the latter, over a database that was restored by other means. The caller holds the process lock.
+
+    Returns what ended, and where the old database is kept.
+
+    Raises:
+        StoreRefused: it cannot be used; the database stays as it was.
+    """
+    if backup is not None and configuration.server.database:
+        raise StoreRefused("the database is PostgreSQL: restore it with `pg_restore`, then `ostiary restore --mark`")
+    database, now = data / DATABASE, SystemClock().now()
+    if backup is None and not configuration.server.database and not database.exists():
+        raise StoreRefused(f"there is no database in `{data}` to mark")
+    staged = None if backup is None else backups.stage(backup, database)
+    try:
+        store = _open(configuration, data, staged)
+        try:
+            if staged is not None and (broken := (await Trail(store).verify()).broken):
+                first = broken[0]
+                raise StoreRefused(
+                    f"the audit trail of `{backup}` is broken: stream {first.stream}, record {first.seq}: {first.what}"
+                )
+            window = configuration.limits.nonce_window_ms
+            restored = await store.run(
+                lambda tx: mark_restored(tx, now, window_ms=window, keep_grants=keep_grants, by=by)
+            )
+        finally:
+            await store.close()
+        return restored, None if staged is None else backups.swap(staged, database, stamp=str(now))
+    finally:
+        if staged is not None:
+            backups.remove(staged)
 
 
 def _enabled(builtins: Mapping[str, Builtin]) -> Enabled:

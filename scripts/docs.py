@@ -196,7 +196,7 @@ def _codes_of_pages() -> Iterator[str]:
 
 FACTS: Final[Mapping[str, str]] = {
     "admin_token": "the id of an admin token",
-    "admin_tokens": "how many admin tokens were forgotten",
+    "admin_tokens": "how many admin tokens were forgotten or ended",
     "agent": "the agent's name in the configuration; absent where no agent is involved",
     "approval": "the gateway's name of the approval",
     "arguments": "keyed digest of the arguments (HMAC-SHA-256 with the installation's key, 16 bytes)",
@@ -204,6 +204,7 @@ FACTS: Final[Mapping[str, str]] = {
     "by": "who did it: `local:<user of the operating system>`, `user:<user>` from the badge, `admin:<name of the admin token>@<address>`, `in-page`, `signal`, `demo`, `retention`",
     "calls": "how many calls were forgotten that their callers had named",
     "call_id": "the caller's key of the call, or the ref where the gateway made one",
+    "cancelled": "how many calls a restore found not handed out yet",
     "capabilities": "the patterns a service key covers",
     "capability": "a capability id, as asked",
     "code": "the wire spelling of a [code](codes.md)",
@@ -215,14 +216,14 @@ FACTS: Final[Mapping[str, str]] = {
     "further": "how many refusals came after those that were written singly",
     "kept": "the revision that stays in force",
     "key": "the id of a service key",
-    "keys": "how many service keys were forgotten",
+    "keys": "how many service keys were forgotten or ended",
     "late": "true where the result came after the call was `unknown`",
     "lifted": "how many remembered denials were lifted",
     "minted_calls": "how many other calls were forgotten",
     "name": "the name of an admin token",
     "origin": "the origin of the page or request",
     "page": "a page session",
-    "pages": "how many page sessions were forgotten",
+    "pages": "how many page sessions were forgotten or ended",
     "peer": "the address of the other end, the page session whose frame it was, or `others`",
     "places": "file, line and column of each problem",
     "pointer": "JSON pointer to the refused part",
@@ -231,12 +232,13 @@ FACTS: Final[Mapping[str, str]] = {
     "ref": "the gateway's name of the call",
     "scope": "the patterns a session may use, or the scopes of an admin token",
     "session": "the agent session",
-    "sessions": "how many agent sessions were forgotten",
+    "sessions": "how many agent sessions were forgotten or ended",
     "shown": "the first 32 hex digits of the approval digest: what was on the screen",
     "site": "a site's name",
     "sites": "the sites a session reaches",
     "state": "the state of the call or approval after this",
-    "unknown": "how many calls a start found handed out and unanswered",
+    "tickets": "how many page tickets were ended",
+    "unknown": "how many calls a start or a restore found handed out and unanswered",
     "what": "method and path of a request to the admin API, with the names of placeholders instead of what stood there",
     "user": "the user the agent acts for, or whose page it is",
 }
@@ -346,6 +348,12 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.CONFIGURATION_REFUSED: Event("A reload refused a file; the old one stays in force.", _ADMIN, "places kept by"),
     _A.GATEWAY_STARTED: Event(
         "The gateway started and applied the rules of a restart.", _ADMIN, "unknown configuration"
+    ),
+    _A.GATEWAY_BACKED_UP: Event("A copy of the database was written.", _ADMIN, "by"),
+    _A.GATEWAY_RESTORED: Event(
+        "The database is one of an earlier day; whatever of the past could happen again was ended.",
+        _ADMIN,
+        "by unknown cancelled pages tickets sessions keys admin_tokens",
     ),
     _A.GATEWAY_STOPPED: Event("The gateway stopped in good order.", _ADMIN, ""),
 }

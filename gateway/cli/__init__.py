@@ -2,7 +2,7 @@
 
 import typer
 
-from gateway.cli import admin_tokens, calls, connect, export, serving, sessions, sites, trail
+from gateway.cli import admin_tokens, backups, calls, connect, export, serving, sessions, sites, trail
 
 __all__ = ["app"]
 
@@ -23,6 +23,8 @@ for command in (
     serving.status,
     calls.explain,
     calls.purge,
+    backups.backup,
+    backups.restore,
     connect.connect,
     serving.demo,
 ):

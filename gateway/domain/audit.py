@@ -66,6 +66,8 @@ class AuditEvent(StrEnum):
     CONFIGURATION_LOADED = "configuration.loaded"
     CONFIGURATION_REFUSED = "configuration.refused"
     GATEWAY_STARTED = "gateway.started"
+    GATEWAY_BACKED_UP = "gateway.backed_up"
+    GATEWAY_RESTORED = "gateway.restored"
     GATEWAY_STOPPED = "gateway.stopped"
 
 

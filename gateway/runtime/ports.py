@@ -7,6 +7,7 @@ Every port has a contract suite in `tests/contract`, and the in-memory fake in `
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from gateway.domain.admin_requests import Made
@@ -272,6 +273,10 @@ class PageSessions(Protocol):
         """The page this user pinned on this site, latest pin first."""
         ...
 
+    def end_all(self, at: int) -> int:
+        """End every page session that has not ended; returns how many."""
+        ...
+
     def purge(self, before: int, limit: int) -> int:
         """Forget at most `limit` whose standing ended before `before` and that hold no open call; returns how
         many."""
@@ -421,6 +426,15 @@ class Store(Protocol):
         Raises:
             StoreBusy: the queue is full.
             StoreUnavailable: it could not be committed; nothing of it was kept.
+        """
+        ...
+
+    async def back_up(self, target: Path) -> None:
+        """Write a copy of the database into the new file `target`, while units of work go on.
+
+        Raises:
+            StoreRefused: it cannot be written there; the message says why.
+            StoreUnavailable: the store failed; nothing was left behind.
         """
         ...
 

@@ -6,6 +6,7 @@ Reads may go on succeeding while nothing can be written, so only a write that wa
 import asyncio
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final, TypeVar
 
 import structlog
@@ -42,6 +43,9 @@ class WatchedStore:
         except StoreUnavailable as error:
             self._failed(error)
             raise
+
+    async def back_up(self, target: Path) -> None:
+        await self._store.back_up(target)
 
     async def close(self) -> None:
         await self._store.close()

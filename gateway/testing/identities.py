@@ -142,6 +142,12 @@ class MemoryPageSessions:
         ]
         return self._tables.pages[max(pins)[1]] if pins else None
 
+    def end_all(self, at: int) -> int:
+        open_ones = [page for page in self._tables.pages.values() if page.ended_at is None]
+        for page in open_ones:
+            self._tables.pages[page.id] = replace(page, ended_at=at)
+        return len(open_ones)
+
     def purge(self, before: int, limit: int) -> int:
         busy = {call.page for call in self._tables.calls.values() if call.state in OPEN}
         pages = self._tables.pages.values()

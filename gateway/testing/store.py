@@ -2,9 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
-from gateway.runtime.ports import StoreBusy, StoreUnavailable, Tx
+from gateway.runtime.ports import StoreBusy, StoreRefused, StoreUnavailable, Tx
 from gateway.testing.administration import MemoryAdminRequests, MemoryAdminTokens
 from gateway.testing.approvals import MemoryApprovals
 from gateway.testing.calls import MemoryCalls
@@ -68,6 +69,9 @@ class MemoryStore:
         finally:
             self._room += 1
         return value
+
+    async def back_up(self, target: Path) -> None:
+        raise StoreRefused(f"there is nothing to copy to `{target}`: this store is in memory")
 
     async def close(self) -> None:
         self._is_closed = True

@@ -3,7 +3,8 @@
 Repositories see only this, so that they serve every dialect `statements` compiles for.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from gateway.adapters.sql.statements import Statement
@@ -49,6 +50,15 @@ class Database(Connection, Protocol):
     """Units to a transaction at most."""
     is_alone: ClassVar[bool]
     """Whether nobody else can write between two transactions, so that what was read may be remembered."""
+
+    def copy_to(self, target: Path, between: Callable[[], None]) -> None:
+        """Fill the empty file `target` with a copy of this database, piece by piece, calling `between` after each.
+
+        Raises:
+            StoreRefused: this database has tools of its own for that.
+            StoreUnavailable: it failed.
+        """
+        ...
 
     def begin(self) -> None:
         """Open a transaction that nobody else writes beside; a connection that was lost is opened anew."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import Index, bindparam, delete, exists, select, tuple_
+from sqlalchemy import Index, bindparam, delete, exists, select, tuple_, update
 from sqlmodel import Field
 
 from gateway.adapters.sql.connection import Connection, Row, Values
@@ -84,6 +84,9 @@ _PURGE: Final = Statement(
     "before",
     "limit",
 )
+_END_ALL: Final = Statement(
+    update(PAGES).values(ended_at=value(_P.ended_at)).where(_P.ended_at.is_(None)), "ended_at"
+)
 
 
 class SqlPageSessions:
@@ -109,6 +112,9 @@ class SqlPageSessions:
     def pinned(self, user: str, site: str) -> PageSession | None:
         row = self._connection.fetch_one(_PINNED, (user, site))
         return None if row is None else _page_of(row)
+
+    def end_all(self, at: int) -> int:
+        return self._connection.execute(_END_ALL, (at,))
 
     def purge(self, before: int, limit: int) -> int:
         return self._connection.execute(_PURGE, (before, limit))

@@ -7,6 +7,7 @@ other, as they would on SQLite, and neither a count nor a chain can fork (ADR 00
 """
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, ClassVar, Final, cast
 
 import psycopg
@@ -16,7 +17,7 @@ from gateway.adapters.sql.connection import Interrupted, Row, Values
 from gateway.adapters.sql.postgresql import TURN_LOCK, Connect
 from gateway.adapters.sql.postgresql_wire import ConnectionLost, Wire
 from gateway.adapters.sql.statements import EVERY, Statement
-from gateway.runtime.ports import DuplicateKey, StoreUnavailable
+from gateway.runtime.ports import DuplicateKey, StoreRefused, StoreUnavailable
 
 _CONTROL: Final = {
     b"begin": "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
@@ -133,6 +134,9 @@ class PostgresqlDatabase:
         else:
             if self._wire.error is not None:
                 self._drop()
+
+    def copy_to(self, target: Path, between: Callable[[], None]) -> None:  # noqa: ARG002 - it has tools of its own
+        raise StoreRefused("the database is PostgreSQL: back it up with `pg_dump --format=custom`")
 
     def close(self) -> None:
         self._drop()

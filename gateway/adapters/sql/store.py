@@ -9,15 +9,18 @@ in a savepoint of its own, so that it fails alone: savepoints would cost every u
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any, Final, TypeVar
 
+from gateway.adapters.sql import backups
 from gateway.adapters.sql.connection import Database, Interrupted
 from gateway.adapters.sql.unit_of_work import UnitOfWork
 from gateway.failpoints import Point, reach
-from gateway.runtime.ports import StoreBusy, StoreUnavailable, Tx
+from gateway.runtime.ports import StoreBusy, StoreRefused, StoreUnavailable, Tx
 
 T = TypeVar("T")
 
@@ -31,6 +34,12 @@ class _Unit:
     future: asyncio.Future[Any]
     value: Any = None
     error: BaseException | None = None
+
+
+@dataclass(slots=True)
+class _Copy:
+    target: Path
+    future: asyncio.Future[None]
 
 
 class _OneFailed(Exception):
@@ -50,7 +59,9 @@ class SqlStore:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closing = False
         self._room = queue
-        self._queue: SimpleQueue[_Unit | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Unit | _Copy | None] = SimpleQueue()
+        self._is_over = False
+        self._is_copying = False
         self._thread = Thread(target=self._serve, name="store", daemon=True)
         self._thread.start()
 
@@ -78,23 +89,68 @@ class SqlStore:
             self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
+    async def back_up(self, target: Path) -> None:
+        """Write a copy of the database, as it is when the copy is done, into the new file `target` of mode 0600.
+
+        Units of work go on meanwhile, between pieces of the copy.
+
+        Raises:
+            StoreRefused: it cannot be written there, or another copy is being written; the message says why.
+            StoreUnavailable: the database failed; nothing was left behind.
+        """
+        if self._is_closing:
+            raise StoreUnavailable("the store is closed")
+        loop = self._loop = self._loop or asyncio.get_running_loop()
+        with backups.begun(target) as part:
+            future: asyncio.Future[None] = loop.create_future()
+            self._queue.put(_Copy(part, future))
+            # Whoever asked may leave; the thread writes on, and the file must stay until it is done.
+            await asyncio.shield(future)
+            await asyncio.to_thread(backups.seal, part, target)
+
     # ---- on the store thread ----
 
     def _serve(self) -> None:
-        is_open = True
-        while is_open:
-            batch: list[_Unit] = []
-            unit = self._queue.get()
-            while unit is not None:
-                batch.append(unit)
-                if len(batch) == self._database.batch or not self._queue.qsize():
-                    break
-                unit = self._queue.get()
-            is_open = unit is not None
-            if batch:
-                self._commit(batch)
-                self._tell(batch)
+        while not self._is_over:
+            self._take(self._queue.get())
         self._database.close()
+
+    def _take(self, item: _Unit | _Copy | None) -> None:
+        """Do what was queued, and with a unit those behind it."""
+        batch: list[_Unit] = []
+        while isinstance(item, _Unit):
+            batch.append(item)
+            if len(batch) == self._database.batch or not self._queue.qsize():
+                break
+            item = self._queue.get()
+        if batch:
+            self._commit(batch)
+            self._tell(batch)
+        if item is None:
+            self._is_over = True
+        elif isinstance(item, _Copy):
+            self._copy(item)
+
+    def _copy(self, copy: _Copy) -> None:
+        error: Exception | None = None
+        if self._is_copying:
+            error = StoreRefused("another backup is being written; try again when it is done")
+        else:
+            self._is_copying = True
+            try:
+                self._database.copy_to(copy.target, self._between)
+            except Exception as failed:  # noqa: BLE001 -- it is the caller's, on the other side of the thread
+                error = failed
+            self._is_copying = False
+        with suppress(RuntimeError):  # the loop is closed, and with it everybody who could wait
+            copy.future.get_loop().call_soon_threadsafe(_resolve_copy, copy.future, error)
+
+    def _between(self) -> None:
+        """Serve what was queued while a piece of a copy was written."""
+        if self._queue.qsize():
+            self._take(self._queue.get())
+        if self._is_over:
+            raise StoreUnavailable("the store was closed while a backup was written")
 
     def _commit(self, batch: list[_Unit]) -> None:
         """Run a batch in one transaction; where that fails, every member fails."""
@@ -194,3 +250,12 @@ class SqlStore:
                 unit.future.set_exception(RuntimeError("a unit of work raised StopIteration"))
             else:
                 unit.future.set_exception(unit.error)
+
+
+def _resolve_copy(future: asyncio.Future[None], error: Exception | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(None)
+    else:
+        future.set_exception(error)

@@ -6,6 +6,7 @@ transaction. Arguments and results of calls are not to be had here, tokens and k
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from gateway.domain.agent_sessions import AgentSession
@@ -33,7 +34,7 @@ from gateway.runtime.admin.trail import Trail, TrailRecord, Verification
 from gateway.runtime.effects import After, KeyEnded
 from gateway.runtime.identity import AGENT_PREFIX, SITE_PREFIX, Identity, hash_of
 from gateway.runtime.inventory import describe_page, question_of
-from gateway.runtime.ports import Clock, Ids, Tx
+from gateway.runtime.ports import Clock, Ids, StoreRefused, Tx
 from gateway.runtime.retention import Retention
 from gateway.runtime.spine import Spine
 from gateway.runtime.world import Live
@@ -301,6 +302,20 @@ class Admin:
             return After(*cancel(tx, call, now, by=by))
 
         return await self._spine.run(work)
+
+    async def back_up(self, target: Path, *, by: str) -> None:
+        """Write a copy of the database into the new file `target`, while calls go on.
+
+        Raises:
+            GatewayError: `bad_request`, saying why it cannot be written there.
+        """
+        store = self._spine.store
+        try:
+            await store.back_up(target)
+        except StoreRefused as error:
+            raise bad(str(error)) from error
+        record = audit.of_admin(AuditEvent.GATEWAY_BACKED_UP, self._clock.now(), by=by)
+        await store.run(lambda tx: tx.audit.append(record))
 
     async def explain(self, session: str, capability: str) -> Explained:
         """Why `session` may or may not use `capability`: by the runtime, and on each page of its user.

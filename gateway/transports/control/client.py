@@ -10,6 +10,8 @@ from typing import Any, Self
 from gateway.transports.control.wire import ANSWER_BYTES_MAX, socket_path
 
 _TIMEOUT_S = 120.0
+_LONG_S = {"backup": 3_600.0}
+"""Commands that may take as long as a disk does."""
 
 
 class NoGateway(Exception):
@@ -52,6 +54,7 @@ class ControlClient:
         """
         request = json.dumps({"command": command, "parameters": dict(parameters or {})})
         try:
+            self._socket.settimeout(_LONG_S.get(command, _TIMEOUT_S))
             self._socket.sendall(request.encode() + b"\n")
             line = self._answers.readline(ANSWER_BYTES_MAX + 1)
         except OSError as error:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -111,6 +112,12 @@ class After(Parameters):
     """`audit.after`."""
 
     seen: Annotated[dict[Annotated[Stream, Field(strict=False)], int], Field(max_length=len(Stream))]
+
+
+class BackUp(Parameters):
+    """`backup`, into a new file named by its whole path."""
+
+    target: Annotated[str, Field(max_length=4096, pattern=r"^/")]
 
 
 class Export(Parameters):
@@ -237,6 +244,11 @@ async def _after(desk: Desk, p: After) -> Any:
     return [views.of_record(record) for record in await desk.admin.audit_after(p.seen)]
 
 
+async def _back_up(desk: Desk, p: BackUp) -> Any:
+    await desk.admin.back_up(Path(p.target), by=desk.by)
+    return {"target": p.target}
+
+
 async def _export(desk: Desk, p: Export) -> Any:
     records = await desk.admin.audit_read(p.stream, after=p.after, limit=p.limit)
     return {"source": desk.admin.public_url, "records": [views.of_exported(record) for record in records]}
@@ -283,6 +295,7 @@ COMMANDS: Final[Mapping[str, Command[Any]]] = {
     "explain": Command(Explain, _explain),
     "audit.tail": Command(Tail, _tail),
     "audit.after": Command(After, _after),
+    "backup": Command(BackUp, _back_up),
     "audit.export": Command(Export, _export),
     "audit.checkpoint": Command(Nothing, _checkpoint),
     "audit.verify": Command(Verify, _verify),

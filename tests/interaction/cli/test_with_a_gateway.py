@@ -60,6 +60,10 @@ class Shell:
     def json(self, *arguments: str) -> Any:
         return json.loads(self.says(*arguments, "--json"))
 
+    def trail(self, stream: str) -> list[Any]:
+        lines = self.says("audit", "tail", "--stream", stream, "--json").splitlines()
+        return [json.loads(line) for line in lines]
+
     def fails(self, *arguments: str) -> str:
         done = CliRunner().invoke(app, self.line(*arguments))
         assert done.exit_code == 1, done.output

@@ -298,9 +298,14 @@ class Meddled:
     meddle: Callable[[list[ChainedRecord]], list[ChainedRecord]]
 
     async def run(self, work: Any) -> Any:
-        found = await self.store.run(work)
+        found: Any = await self.store.run(work)
         # The walk reads records and checkpoints together, and before them where it begins.
-        return (self.meddle(list(found[0])), found[1]) if isinstance(found, tuple) else found
+        if found is None:
+            return None
+        records, checkpoints = found
+        return self.meddle(list(records)), checkpoints
+
+    async def back_up(self, target: Path) -> None: ...
 
     async def close(self) -> None: ...
 
