@@ -276,7 +276,7 @@ async def running(
     )
     sweeper = Sweeper(
         spine=services.spine,
-        clock=clock,
+        clock=services.clock,
         pages=services.pages,
         refusals=services.refusals,
         retention=services.retention,
