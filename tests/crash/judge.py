@@ -235,9 +235,9 @@ def _approvals_are_used_once(case: Case) -> Iterator[str]:
     for name, approval in case.evidence.approvals.items():
         if states.get(name) is not approval.state:
             yield f"{name} is `{approval.state}`, its trail ends in `{states.get(name)}`"
-        row = case.evidence.calls[approval.call]
-        if (approval.state is ApprovalState.CONSUMED) != (row.dispatched_at is not None):
-            yield f"{name} is `{approval.state}` and its call {row.ref} is `{row.state}`"
+        row = case.evidence.calls.get(approval.call)
+        if row is None or (approval.state is ApprovalState.CONSUMED) != (row.dispatched_at is not None):
+            yield f"{name} is `{approval.state}` and its call {approval.call} is `{row and row.state}`"
 
 
 # -- what a start does ----------------------------------------------------------------------------------------------

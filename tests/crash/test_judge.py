@@ -1,0 +1,170 @@
+"""The judge sees what it is there to see: each clause is broken once, and named; a sound case breaks none."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway.domain.approvals import ApprovalState
+from gateway.domain.audit import GENESIS, AuditEvent, AuditRecord, ChainedRecord, Stream, body_of, chain
+from gateway.domain.calls import Call, CallState, Result
+from gateway.domain.pages import PageSession
+from gateway.runtime import audit
+from tests.crash.evidence import Evidence
+from tests.crash.judge import CLAUSES, judge
+from tests.crash.memory import Asked, Memory, Told
+from tests.support.rows import NOW, a_call, an_approval
+
+ASKED = Asked(agent="claude", capability="todo.add", title="milk", call_id="call-id-1")
+READY = a_call(state=CallState.AWAITING_APPROVAL, approval="appr_1")
+DISPATCHED = replace(READY, state=CallState.DISPATCHED, dispatched_at=NOW + 2, approved_at=NOW + 2)
+DONE = replace(DISPATCHED, state=CallState.SUCCEEDED, ended_at=NOW + 3)
+WAITING = a_call(ref="call_2", call_id="call-id-2", state=CallState.AWAITING_APPROVAL, approval="appr_2")
+LOST = a_call(ref="call_3", call_id="call-id-3", state=CallState.UNKNOWN, dispatched_at=NOW + 1)
+OPEN = an_approval()
+SECOND = an_approval(id="appr_2", call="call_2")
+CONSUMED = replace(OPEN, state=ApprovalState.CONSUMED)
+PAGE = PageSession(
+    id="page_a",
+    site="todo",
+    user="ana",
+    origin="https://app.example.test",
+    resume_hash=b"",
+    document="d" * 16,
+    epoch=3,
+    capabilities=(),
+    created_at=NOW,
+    seen_at=NOW,
+    standing_until=NOW,
+)
+STORY = (
+    audit.of_call(AuditEvent.CALL_ADMITTED, READY, NOW),
+    audit.of_approval(AuditEvent.APPROVAL_OPENED, OPEN, READY, NOW),
+    audit.of_call(AuditEvent.CALL_ADMITTED, WAITING, NOW),
+    audit.of_approval(AuditEvent.APPROVAL_OPENED, SECOND, WAITING, NOW),
+    audit.of_call(AuditEvent.CALL_ADMITTED, replace(LOST, state=CallState.READY), NOW),
+    audit.of_call(AuditEvent.CALL_DISPATCHED, replace(LOST, state=CallState.DISPATCHED), NOW + 1),
+    audit.of_approval(AuditEvent.APPROVAL_DECIDED, replace(OPEN, state=ApprovalState.APPROVED), READY, NOW + 2),
+    audit.of_approval(AuditEvent.APPROVAL_CONSUMED, CONSUMED, READY, NOW + 2),
+    audit.of_call(AuditEvent.CALL_DISPATCHED, DISPATCHED, NOW + 2),
+    audit.of_call(AuditEvent.CALL_ENDED, DONE, NOW + 3),
+    audit.of_call(AuditEvent.CALL_LOST, LOST, NOW + 100),
+    audit.of_admin(AuditEvent.GATEWAY_STARTED, NOW + 100),
+)
+
+
+def chained(*records: AuditRecord) -> list[ChainedRecord]:
+    heads: dict[Stream, tuple[int, bytes]] = {}
+    written: list[ChainedRecord] = []
+    for record in records:
+        seq, head = heads.get(record.stream, (0, GENESIS))
+        body = body_of(record, seq + 1)
+        heads[record.stream] = (seq + 1, chain(head, body))
+        written.append(ChainedRecord(stream=record.stream, seq=seq + 1, body=body, hash=heads[record.stream][1]))
+    return written
+
+
+def sound() -> Evidence:
+    """Three calls over one restart: one done, one waiting, one lost."""
+    return Evidence(
+        calls={call.ref: call for call in (DONE, WAITING, LOST)},
+        results={DONE.ref: Result(output='{"done":1}', evidence=None, at=NOW + 3, erase_at=NOW + 10**9)},
+        accepted=frozenset({DONE.ref, WAITING.ref, LOST.ref}),
+        inputs=frozenset({WAITING.ref}),
+        approvals={approval.id: approval for approval in (CONSUMED, SECOND)},
+        pages={PAGE.id: PAGE},
+        used=3,
+        open=1,
+        records=chained(*STORY),
+    )
+
+
+def remembered() -> Memory:
+    memory = Memory()
+    memory.hear(Told(ref=DONE.ref, status="succeeded", asked=ASKED, result={"done": 1}))
+    memory.hear(Told(ref=WAITING.ref, status="awaiting_approval", asked=replace(ASKED, call_id="call-id-2")))
+    memory.outputs[DONE.ref] = {"done": 1}
+    for ref in (DONE.ref, LOST.ref):
+        memory.asked_to_run[ref] += 1
+        memory.effects[ref] += 1
+    memory.welcome(PAGE.id, PAGE.epoch)
+    return memory
+
+
+def broken(evidence: Evidence, memory: Memory | None = None) -> set[str]:
+    return {found.clause for found in judge(evidence, memory or remembered())}
+
+
+def test_a_sound_case_breaks_no_clause() -> None:
+    assert judge(sound(), remembered()) == []
+
+
+def with_call(call: Call, **changes: Any) -> Evidence:
+    evidence = sound()
+    return replace(evidence, calls={**evidence.calls, call.ref: replace(call, **changes)})
+
+
+def without(*events: AuditEvent) -> Evidence:
+    return replace(sound(), records=chained(*(record for record in STORY if record.event not in events)))
+
+
+def forged() -> Evidence:
+    first, *rest = sound().records
+    return replace(sound(), records=[replace(first, hash=hashlib.sha256(b"forged").digest()), *rest])
+
+
+def twice() -> Evidence:
+    evidence = with_call(replace(WAITING, ref="call_9", call_id=DONE.call_id, approval=None))
+    return replace(evidence, used=4, open=2)
+
+
+BREAKS: dict[str, Callable[[], Evidence]] = {
+    "every acknowledged call has its row": lambda: replace(sound(), calls={DONE.ref: DONE, LOST.ref: LOST}),
+    "an acknowledged end stays": lambda: with_call(DONE, state=CallState.FAILED),
+    "one key is one call": twice,
+    "a result is single and what the page said": lambda: replace(sound(), results={}),
+    "no result breaks its schema": lambda: with_call(DONE, capability="todo.broken"),
+    "only dispatched work reaches the page": lambda: without(AuditEvent.CALL_DISPATCHED),
+    "the quota is the rows": lambda: replace(sound(), used=4),
+    "a call is written whole": lambda: replace(sound(), inputs=frozenset()),
+    "the chain verifies": forged,
+    "every move left its record": lambda: without(AuditEvent.CALL_ENDED),
+    "an approval is used once": lambda: replace(
+        sound(), records=chained(*STORY, audit.of_approval(AuditEvent.APPROVAL_CONSUMED, CONSUMED, DONE, NOW + 200))
+    ),
+    "dispatched at the kill is unknown": lambda: with_call(LOST, state=CallState.DISPATCHED),
+    "what waits survives, or ends by the rules": lambda: with_call(
+        WAITING, state=CallState.EXPIRED, ended_at=NOW + 1
+    ),
+    "a page's epoch never goes back": lambda: replace(sound(), pages={PAGE.id: replace(PAGE, epoch=2)}),
+}
+
+
+@pytest.mark.parametrize("clause", BREAKS)
+def test_a_store_that_breaks_a_clause_is_caught(clause: str) -> None:
+    assert clause in broken(BREAKS[clause]())
+
+
+def test_a_second_effect_is_caught() -> None:
+    memory = remembered()
+    memory.effects[DONE.ref] += 1
+    assert "the page acts at most once" in broken(sound(), memory)
+
+
+def test_what_is_left_of_a_refused_request_is_caught() -> None:
+    memory = remembered()
+    memory.refuse(replace(ASKED, call_id="call-id-3"))
+    assert "a refused request leaves nothing" in broken(sound(), memory)
+
+
+def test_every_clause_is_broken_by_a_test() -> None:
+    assert {*BREAKS, "the page acts at most once", "a refused request leaves nothing"} == set(CLAUSES)
+
+
+def test_an_answer_that_changes_is_caught() -> None:
+    memory = remembered()
+    memory.hear(Told(ref=DONE.ref, status="failed", asked=ASKED))
+    memory.hear(Told(ref="call_9", status="succeeded", asked=ASKED))
+    assert {"a final answer stays", "a repeated call_id is the same call"} <= broken(sound(), memory)
