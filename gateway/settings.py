@@ -44,6 +44,19 @@ class Limits:
     declaration_bytes: int = 16 * KIB
     schema_depth: int = 32
     pages_per_user: int = 20
+    page_connections: int = 2_000
+    """Sockets of pages open at once, on all sites together."""
+    page_arrivals: int = 200
+    """Sockets among them whose `hello` is still to come."""
+    page_frames_per_second: int = 300
+    """How fast one page is listened to; `page_frames_burst` may come at once."""
+    page_frames_burst: int = 1_500
+    page_bytes_per_second: int = 2 * MIB
+    """The same in bytes; `page_bytes_burst` may come at once."""
+    page_bytes_burst: int = 8 * MIB
+    page_queue_frames: int = 512
+    """Frames on their way to one page; a page that takes no more is dropped, as with `page_queue_bytes`."""
+    page_queue_bytes: int = 8 * MIB
     calls_per_minute: int = 60
     """Calls of one agent; `calls_burst` may come at once."""
     calls_burst: int = 20

@@ -312,12 +312,17 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
         "A document continued a page session: after a reload, or the same one after a break.", _IDENTITY, PAGE
     ),
     _A.PAGE_REFUSED: Event("A page was not let in, or its new ticket was refused.", _IDENTITY, f"site origin {DOOR}"),
+    _A.PAGE_SLOWED: Event("A page spoke faster than it may; it is read more slowly.", _IDENTITY, DOOR),
     _A.PAGE_PINNED: Event("The person chose the page agents work on.", _UI, PAGE),
     _A.PAGE_UNPINNED: Event("The person took that choice back.", _UI, PAGE),
     _A.CAPABILITY_REFUSED: Event(
         "One declaration of a page was refused; its siblings stand.", _IDENTITY, f"{DOOR} capability pointer"
     ),
-    _A.FRAME_REFUSED: Event("A frame of a page was refused; the socket stays open.", _IDENTITY, f"{DOOR} pointer"),
+    _A.FRAME_REFUSED: Event(
+        "A frame of a page was refused; the socket stays open, unless `closed_with` names its close code.",
+        _IDENTITY,
+        f"{DOOR} pointer closed_with",
+    ),
     _A.TICKET_MINTED: Event("A site's backend got a page ticket.", _IDENTITY, "site key user origin"),
     _A.TICKET_REFUSED: Event("A site's backend asked for a ticket it may not have.", _IDENTITY, "site key code"),
     _A.ACCESS_REFUSED: Event("A door stayed shut.", _IDENTITY, f"{DOOR} origin agent session"),

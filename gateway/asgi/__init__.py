@@ -15,12 +15,12 @@ from gateway.adapters.process_lock import hold_lock
 from gateway.asgi.connections import Bounds, protocol_of
 from gateway.bootstrap import Gateway, build
 from gateway.domain.configuration import Configuration
+from gateway.protocol.page_frames import FRAME_BYTES
 from gateway.transports.control import serve_control
+from gateway.transports.page_ws.protocol import PageProtocol
+from gateway.transports.stalls import HttpProtocol
 
 __all__ = ["Bounds", "Server", "serve", "server_of"]
-
-FRAME_BYTES = 1_310_720
-"""Largest page frame uvicorn takes (1.25 MiB, design §17); the page door judges smaller bounds itself."""
 
 
 FILES_BESIDE = 128
@@ -61,7 +61,8 @@ def server_of(
         log_config=None,
         access_log=False,
         lifespan="off",
-        ws="websockets-sansio",
+        http=HttpProtocol,
+        ws=PageProtocol,
         ws_max_size=FRAME_BYTES,
         ws_per_message_deflate=False,
         ws_ping_interval=None,

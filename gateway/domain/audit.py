@@ -47,6 +47,7 @@ class AuditEvent(StrEnum):
     PAGE_CONNECTED = "page.connected"
     PAGE_REPLACED = "page.replaced"
     PAGE_REFUSED = "page.refused"
+    PAGE_SLOWED = "page.slowed"
     PAGE_PINNED = "page.pinned"
     PAGE_UNPINNED = "page.unpinned"
     CAPABILITY_REFUSED = "capability.refused"

@@ -22,7 +22,7 @@ RECENT_MS: Final = 300_000
 
 
 class Activity:
-    """Pushes full snapshots, at most one at a time per page; answers the badge's actions (entry `ui_action`)."""
+    """Pushes full snapshots, at most one at a time per user; answers the badge's actions (entry `ui_action`)."""
 
     def __init__(
         self, *, spine: Spine, live: Live, clock: Clock, calls: Calls, pages: Pages, sessions: AgentSessions
@@ -37,10 +37,9 @@ class Activity:
 
     def refresh(self, user: str) -> None:
         """Something a page of `user` shows has changed."""
-        for page in self._live.world.pages_of(user):
-            if page.is_connected and page.id not in self._stale:
-                self._stale.add(page.id)
-                self._spine.spawn(self._push(page.id))
+        if user not in self._stale and any(page.is_connected for page in self._live.world.pages_of(user)):
+            self._stale.add(user)
+            self._spine.spawn(self._push(user))
 
     async def act(self, page: LivePage, action: str, *, agent: str | None, capability: str | None) -> None:
         """Do what the person asked for on the badge.
@@ -82,17 +81,16 @@ class Activity:
         if call.page is not None or call.approval is not None:
             self.refresh(call.user)
 
-    async def _push(self, page_id: str) -> None:
+    async def _push(self, user: str) -> None:
         await asyncio.sleep(0)
-        self._stale.discard(page_id)
-        page = self._live.world.pages.get(page_id)
-        if page is None or not page.is_connected:
-            return
-        user, now = page.session.user, self._clock.now()
+        self._stale.discard(user)
+        now = self._clock.now()
         calls, denials = await self._spine.store.run(
             lambda tx: (list(tx.calls.recent(limit=SHOWN, user=user)), list(tx.denials.list(user, now)))
         )
-        self._pages.send(page.id, page.session.epoch, self._frame(page, calls, denials, now))
+        for page in self._live.world.pages_of(user):
+            if page.is_connected:
+                self._pages.send(page.id, page.session.epoch, self._frame(page, calls, denials, now))
 
     def _frame(self, page: LivePage, calls: list[Call], denials: list[Denial], now: int) -> dict[str, Any]:
         agents = {

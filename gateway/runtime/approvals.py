@@ -16,7 +16,7 @@ from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.admission import await_executor
 from gateway.runtime.dispatch import dispatch, end, expire_if_due, is_ready, re_check
-from gateway.runtime.effects import After, AskChanged, Effect, Told
+from gateway.runtime.effects import After, AskChanged, Effect, Refused, Told
 from gateway.runtime.inventory import Resolved
 from gateway.runtime.ports import Clock, Ids, Tx
 from gateway.runtime.spine import Spine
@@ -112,16 +112,11 @@ class Approvals:
             found = tx.approvals.find(approval)
             call = tx.calls.find(found.call) if found else None
             if found is None or call is None or (found.page, found.epoch) != (page.id, page.session.epoch):
-                tx.audit.append(
-                    audit.of_page(
-                        AuditEvent.APPROVAL_REFUSED,
-                        page.session,
-                        now,
-                        approval=approval[:80],
-                        code="unknown_call",
-                    )
+                code = ErrorCode.UNKNOWN_CALL
+                record = audit.of_page(
+                    AuditEvent.APPROVAL_REFUSED, page.session, now, approval=approval[:80], code=code.wire
                 )
-                return After(None, (_unknown(page, approval),))
+                return After(None, (_unknown(page, approval), Refused(peer=page.id, code=code, record=record)))
             refusal = _refusal(
                 world,
                 page,
@@ -132,7 +127,7 @@ class Approvals:
                 visible=visible,
             )
             if refusal is not None:
-                return _refused(tx, found, call, refusal, now)
+                return _refused(found, call, refusal, now)
             overdue = expire_if_due(tx, call, now)
             if overdue is not None:
                 return After(None, overdue[1])
@@ -216,13 +211,14 @@ def _refusal(
     return ErrorCode.AGENT_LEFT if call.is_orphaned else None
 
 
-def _refused(tx: Tx, approval: Approval, call: Call, code: ErrorCode, now: int) -> After:
-    tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_REFUSED, approval, call, now, code=code.wire))
+def _refused(approval: Approval, call: Call, code: ErrorCode, now: int) -> After:
+    record = audit.of_approval(AuditEvent.APPROVAL_REFUSED, approval, call, now, code=code.wire)
     if approval.state is ApprovalState.OPEN:
         state = "agent_left" if code is ErrorCode.AGENT_LEFT else "open"
     else:
         state = _RESTING[approval.state][0]
-    return After(None, (_changed(approval, state, code.wire),))
+    told = _changed(approval, state, code.wire)
+    return After(None, (told, Refused(peer=approval.page, code=code, record=record)))
 
 
 def _changed(approval: Approval, state: str, code: str | None = None) -> AskChanged:

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.domain.approvals import Approval
+from gateway.domain.audit import AuditRecord
 from gateway.domain.calls import Call, Result
+from gateway.domain.errors import ErrorCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,16 @@ class KeyEnded:
     site: str
 
 
-Effect = Told | Execute | Ask | AskChanged | CancelWork | TryDispatch | SessionEnded | KeyEnded
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Something a page said has no effect. The record joins the refusals, of which a flood is counted, not listed."""
+
+    peer: str
+    code: ErrorCode
+    record: AuditRecord
+
+
+Effect = Told | Execute | Ask | AskChanged | CancelWork | TryDispatch | SessionEnded | KeyEnded | Refused
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ The transaction in which a document joins is in `joining`.
 Knows frames only as plain values; sockets, limits and parsing are the transport's.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Protocol
@@ -85,15 +85,11 @@ class Pages:
         """Take a document in: consume its ticket, continue its page session or begin one.
 
         Raises:
-            GatewayError: `unauthenticated`, `ticket_used`, `origin_refused` or `busy`; audited.
+            GatewayError: `unauthenticated`, `ticket_used`, `origin_refused` or `busy`; its door audits it.
         """
         now = self._clock.now()
         reach(Point.HELLO_RECEIVED)
-        try:
-            joining: Joining = await self._spine.run(lambda tx: join(tx, self._live.world, self._ids, hello, now))
-        except GatewayError as error:
-            await self._refused(hello, error, now)
-            raise
+        joining: Joining = await self._spine.run(lambda tx: join(tx, self._live.world, self._ids, hello, now))
         reach(Point.HELLO_COMMITTED)
         session = joining.session
         before = self._live.world.pages.get(session.id)
@@ -132,12 +128,6 @@ class Pages:
             return After(None, tuple(effects))
 
         await self._spine.run(work)
-
-    async def _refused(self, hello: Hello, error: GatewayError, now: int) -> None:
-        record = audit.of_access(
-            AuditEvent.PAGE_REFUSED, now, site=hello.site[:80], origin=hello.origin[:200], code=error.code.wire
-        )
-        await self._spine.run(lambda tx: After(tx.audit.append(record)))
 
     def _shown_again(self, tx: Tx, call: Call) -> list[Effect]:
         approval = tx.approvals.find(call.approval) if call.approval else None
@@ -183,6 +173,26 @@ class Pages:
             return
         del self._links[page]
         self._update(page, lambda live: replace(live, dropped_at=self._clock.now()))
+
+    async def never_written(self, page: str, epoch: int, refs: Sequence[str]) -> None:
+        """A socket ended with these calls still queued: their document never got them, and nobody else will."""
+        now = self._clock.now()
+
+        def work(tx: Tx) -> After:
+            effects: list[Effect] = []
+            for ref in refs:
+                call = tx.calls.find(ref)
+                if (
+                    call is not None
+                    and call.state is CallState.DISPATCHED
+                    and (call.page, call.epoch) == (page, epoch)
+                ):
+                    message = "the page was gone before the request was written to it"
+                    effects += not_delivered(tx, call, now, message)[1]
+            return After(None, tuple(effects))
+
+        if refs:
+            await self._spine.run(work)
 
     async def sweep(self, now: int) -> None:
         """Forget documents that dropped and did not come back, and end standings that ran out."""

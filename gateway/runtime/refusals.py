@@ -3,13 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gateway.domain.audit import AuditEvent
+from gateway.domain.audit import AuditEvent, AuditRecord
 from gateway.domain.errors import ErrorCode
 from gateway.runtime import audit
-from gateway.runtime.effects import After
+from gateway.runtime.effects import After, Refused
 from gateway.runtime.ports import Clock
 from gateway.runtime.spine import Spine
 from gateway.runtime.telemetry import NO_METER, Meter, names, this_request
+
+PAGE: Final = "page"
+"""The door of what a signed-in page says."""
 
 SINGLY: Final = 20
 MINUTE_MS: Final = 60_000
@@ -31,6 +34,7 @@ class Refusals:
         self._clock = clock
         self._meter = meter
         self._tallies: dict[tuple[str, ErrorCode, str], _Tally] = {}
+        spine.on(Refused, lambda effect: spine.spawn(self._note_effect(effect)))
 
     async def note(
         self,
@@ -47,6 +51,17 @@ class Refusals:
         self._meter.add(names.REFUSALS, door, code.wire)
         this_request().code = code.wire
         now = self._clock.now()
+        named = await self._admitted(door, peer, code, now)
+        if named is not None:
+            await self._write(audit.of_access(event, now, door=door, peer=named, code=code.wire, **facts))
+        return named is not None
+
+    async def _note_effect(self, effect: Refused) -> None:
+        if await self._admitted(PAGE, effect.peer, effect.code, self._clock.now()) is not None:
+            await self._write(effect.record)
+
+    async def _admitted(self, door: str, peer: str, code: ErrorCode, now: int) -> str | None:
+        """Count one refusal; whom it is listed under, None when only the count grows."""
         minute = now // MINUTE_MS
         key = (peer, code, door)
         if key not in self._tallies and len(self._tallies) >= TRACKED:
@@ -56,11 +71,10 @@ class Refusals:
             over, tally.minute, tally.count = replace(tally), minute, 0
             await self._count(key, over)
         tally.count += 1
-        if tally.count > SINGLY:
-            return False
-        record = audit.of_access(event, now, door=door, peer=key[0], code=code.wire, **facts)
+        return key[0] if tally.count <= SINGLY else None
+
+    async def _write(self, record: AuditRecord) -> None:
         await self._spine.run(lambda tx: After(tx.audit.append(record)))
-        return True
 
     async def sweep(self) -> None:
         """Write the counts of minutes that are over and forget them."""
@@ -74,12 +88,13 @@ class Refusals:
         if tally.count <= SINGLY:
             return
         peer, code, door = key
-        record = audit.of_access(
-            AuditEvent.ACCESS_REFUSALS_COUNTED,
-            self._clock.now(),
-            door=door,
-            peer=peer,
-            code=code.wire,
-            further=tally.count - SINGLY,
+        await self._write(
+            audit.of_access(
+                AuditEvent.ACCESS_REFUSALS_COUNTED,
+                self._clock.now(),
+                door=door,
+                peer=peer,
+                code=code.wire,
+                further=tally.count - SINGLY,
+            )
         )
-        await self._spine.run(lambda tx: After(tx.audit.append(record)))

@@ -9,7 +9,7 @@ from gateway.domain.calls import Call, CallEvent, CallState, Result
 from gateway.domain.errors import ErrorCode
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
-from gateway.runtime.effects import Effect, Told
+from gateway.runtime.effects import Effect, Refused, Told
 from gateway.runtime.ports import Tx
 
 
@@ -51,8 +51,8 @@ def settle(
     if call.state is CallState.UNKNOWN and event is CallEvent.CANCEL_CONFIRMED:
         event = CallEvent.FAIL
     if event not in calls.TRANSITIONS[call.state]:
-        tx.audit.append(audit.of_call(AuditEvent.CALL_RESULT_DROPPED, call, now))
-        return None, ()
+        dropped = audit.of_call(AuditEvent.CALL_RESULT_DROPPED, call, now)
+        return None, (Refused(peer=page or call.capability, code=ErrorCode.REPLAY_DETECTED, record=dropped),)
     ended, result = concluded(call, answer, event, now, result_ms=result_ms)
     tx.calls.save(ended, was=call.state)
     reach(Point.STATE_SETTLED)

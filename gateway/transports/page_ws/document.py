@@ -1,6 +1,6 @@
 """One welcomed document: what each of its frames means to the use cases. It acts only while its socket is current."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from gateway.domain.audit import AuditEvent
@@ -92,6 +92,10 @@ class Document:
         """The socket ended."""
         self._services.pages.leave(self._page, self._outgoing)
         await self._in_page.hang_up()
+
+    async def never_got(self, refs: Sequence[str]) -> None:
+        """The socket ended before these calls were written to it."""
+        await self._services.pages.never_written(self._page, self._epoch, refs)
 
     # -- standing and capabilities ----------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 """The life of one socket: the checks before the upgrade, `hello`, and then a document until it goes."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import structlog
@@ -9,17 +10,19 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from gateway.domain.audit import AuditEvent
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.protocol.page_frames import Hello, error, welcome
 from gateway.runtime import pages
 from gateway.runtime.pages import CLOSE_ORIGIN, CLOSE_TICKET, Joined
 from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
-from gateway.transports.doors import judge_host, note, peer_of
-from gateway.transports.errors import STATUSES
+from gateway.transports.doors import judge_host, peer_of
+from gateway.transports.errors import STATUSES, headers_of
 from gateway.transports.page_ws.document import Document
 from gateway.transports.page_ws.incoming import DOOR, Incoming
 from gateway.transports.page_ws.outgoing import Outgoing
+from gateway.transports.page_ws.protocol import WIRE, PageProtocol
 
 HELLO_SECONDS: Final = 3.0
 CLOSE_SECONDS: Final = 2.0
@@ -39,19 +42,78 @@ def routes(services: Services) -> list[BaseRoute]:
 
 
 def page_endpoint(services: Services) -> Callable[[WebSocket], Awaitable[None]]:
-    """The WebSocket endpoint of the page channel."""
+    """The WebSocket endpoint of the page channel. Must be served by `PageProtocol`."""
+    sockets = _Sockets(services)
 
     async def endpoint(websocket: WebSocket) -> None:
         try:
             origin = _judge_handshake(services, websocket)
+            sockets.judge()
         except GatewayError as refusal:
-            await note(services, DOOR, websocket, refusal)
-            await websocket.send_denial_response(Response(status_code=STATUSES[refusal.code]))
+            await _note(services, websocket, refusal)
+            answer = Response(status_code=STATUSES[refusal.code], headers=headers_of(refusal))
+            await websocket.send_denial_response(answer)
             return
-        await websocket.accept()
-        await _Socket(services, websocket, origin).live()
+        with sockets.one() as arrived:
+            await websocket.accept()
+            await _Socket(services, websocket, origin, arrived).live()
 
     return endpoint
+
+
+class _Sockets:
+    """How many are open: a socket costs memory and a file, also before anybody signed in on it."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._open = self._arriving = 0
+
+    def judge(self) -> None:
+        """Refuse one socket too many.
+
+        Raises:
+            GatewayError: `busy`.
+        """
+        limits = self._services.live.world.configuration.limits
+        for count, most, name in (
+            (self._open, limits.page_connections, "open"),
+            (self._arriving, limits.page_arrivals, "waiting for their `hello`"),
+        ):
+            if count >= most:
+                raise GatewayError(ErrorCode.BUSY, f"{most} sockets of pages are {name} already")
+
+    @contextmanager
+    def one(self) -> Generator[Callable[[], None]]:
+        """Count one; it is arriving until what this gives is called."""
+        self._open += 1
+        self._arriving += 1
+        is_arriving = True
+
+        def arrived() -> None:
+            nonlocal is_arriving
+            self._arriving -= is_arriving
+            is_arriving = False
+
+        try:
+            yield arrived
+        finally:
+            arrived()
+            self._open -= 1
+
+
+async def _note(
+    services: Services,
+    websocket: WebSocket,
+    refusal: GatewayError,
+    event: AuditEvent = AuditEvent.ACCESS_REFUSED,
+    **facts: str,
+) -> None:
+    """Audit a refusal. Full is said here too: unlike a full store it is no reason to write less."""
+    if refusal.is_audited or refusal.code is ErrorCode.STORE_UNAVAILABLE:
+        return
+    origin = websocket.headers.get("origin", "")[:200] or None
+    with suppress(StoreBusy, StoreUnavailable):  # a refusal is a refusal though it cannot be noted
+        await services.refusals.note(DOOR, peer_of(websocket), refusal.code, event, origin=origin, **facts)
 
 
 def _judge_handshake(services: Services, websocket: WebSocket) -> str:
@@ -67,12 +129,24 @@ def _judge_handshake(services: Services, websocket: WebSocket) -> str:
 class _Socket:
     """One accepted socket. It ends when its peer leaves, when it is closed from this side, or dropped."""
 
-    def __init__(self, services: Services, websocket: WebSocket, origin: str) -> None:
+    def __init__(self, services: Services, websocket: WebSocket, origin: str, arrived: Callable[[], None]) -> None:
+        limits = services.live.world.configuration.limits
         self._services = services
         self._websocket = websocket
         self._origin = origin
-        self._outgoing = Outgoing(websocket)
-        self._incoming = Incoming(websocket, self._outgoing, services.refusals, peer_of(websocket))
+        self._arrived = arrived
+        self._document: Document | None = None
+        self._wire: PageProtocol = websocket.scope[WIRE]
+        self._outgoing = Outgoing(websocket, max_frames=limits.page_queue_frames, max_bytes=limits.page_queue_bytes)
+        self._incoming = Incoming(
+            websocket,
+            self._wire,
+            self._outgoing,
+            refusals=services.refusals,
+            clock=services.clock,
+            limits=limits,
+            peer=peer_of(websocket),
+        )
 
     async def live(self) -> None:
         """Run the socket to its end."""
@@ -85,10 +159,16 @@ class _Socket:
             talking.cancel()
             await asyncio.wait({talking})
             await asyncio.wait({writing}, timeout=CLOSE_SECONDS)
+            if not writing.done() or self._outgoing.is_given_up:
+                # Its peer takes nothing: a polite end would wait for that peer.
+                self._wire.abandon()
         finally:
             for task in (writing, talking, ended):
                 task.cancel()
             await asyncio.gather(writing, talking, ended, return_exceptions=True)
+        if self._document is not None:
+            with suppress(StoreBusy, StoreUnavailable):  # they end at their deadline then
+                await self._document.never_got(self._outgoing.unwritten())
 
     async def _talk(self) -> None:
         try:
@@ -127,10 +207,10 @@ class _Socket:
         try:
             joined = await services.pages.join(self._hello_of(hello), self._outgoing)
         except GatewayError as refusal:
-            refusal.is_audited = True
-            await self._refuse(refusal)
+            await self._refuse(refusal, AuditEvent.PAGE_REFUSED, site=hello.site[:80])
             return
-        document = Document(services, joined, self._outgoing)
+        self._arrived()
+        document = self._document = Document(services, joined, self._outgoing)
         # Nothing is awaited between the join and this: `welcome` is the first frame on the wire.
         self._outgoing.send(self._welcome_of(joined))
         self._incoming.welcomed(joined.page.id)
@@ -155,8 +235,10 @@ class _Socket:
         if site is None or self._origin not in site.origins:
             raise GatewayError(ErrorCode.ORIGIN_REFUSED, "the site is not known or does not list this origin")
 
-    async def _refuse(self, refusal: GatewayError) -> None:
-        await note(self._services, DOOR, self._websocket, refusal)
+    async def _refuse(
+        self, refusal: GatewayError, event: AuditEvent = AuditEvent.ACCESS_REFUSED, **facts: str
+    ) -> None:
+        await _note(self._services, self._websocket, refusal, event, **facts)
         if refusal.code is ErrorCode.BUSY:
             self._outgoing.send(error(refusal.code.wire, refusal.message))
         self._outgoing.close(_CLOSES.get(refusal.code, CLOSE_TICKET), "refused")

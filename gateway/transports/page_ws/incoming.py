@@ -1,4 +1,7 @@
-"""The way in: text to frames, strictly. A bad frame is answered with `error` and audited; the socket stays open."""
+"""The way in: text to frames, strictly, and no faster than one page may speak.
+
+A bad frame is answered with `error` and audited; the socket stays open. Who speaks too fast is read more slowly.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Final, cast
@@ -9,20 +12,20 @@ from starlette.websockets import WebSocket
 from gateway.domain.audit import AuditEvent
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.protocol import page_frames
-from gateway.protocol.page_frames import (
-    FRAME_BYTES,
-    FRAME_BYTES_BEFORE_WELCOME,
-    FRAME_DEPTH,
-    SNAPSHOT_DEPTH,
-    BadFrame,
-    PageFrame,
-)
+from gateway.protocol.page_frames import FRAME_BYTES, FRAME_DEPTH, SNAPSHOT_DEPTH, BadFrame, PageFrame
 from gateway.protocol.strict_json import BadJson, parse
+from gateway.runtime.ports import Clock
 from gateway.runtime.refusals import Refusals
+from gateway.settings import Limits
 from gateway.transports.doors import refusal_of_json
 from gateway.transports.page_ws.outgoing import Outgoing
+from gateway.transports.page_ws.pace import Pace
+from gateway.transports.page_ws.protocol import FRAMES, PageProtocol
 
 DOOR: Final = "page"
+
+_CLOSED_FOR: Final = {1008: ErrorCode.RATE_LIMITED, 1009: ErrorCode.BODY_TOO_LARGE}
+"""What a close for what the peer sent is called in the trail; every other one is a bad request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,14 +39,14 @@ class UnsafeResult:
 Taken = PageFrame | UnsafeResult
 
 
-def read_text(text: str, max_bytes: int) -> Taken:
+def read_text(text: str) -> Taken:
     """Judge one text message.
 
     Raises:
         GatewayError: it is no frame.
     """
     try:
-        value = _value_of(text, max_bytes)
+        value = _value_of(text)
     except BadJson as bad:
         unsafe = _unsafe_result(text, bad)
         if unsafe is None:
@@ -56,14 +59,14 @@ def read_text(text: str, max_bytes: int) -> Taken:
         raise GatewayError(ErrorCode.BAD_REQUEST, message, pointer=bad.pointer) from None
 
 
-def _value_of(text: str, max_bytes: int) -> Any:
+def _value_of(text: str) -> Any:
     try:
-        return parse(text, max_depth=FRAME_DEPTH, max_bytes=max_bytes)
+        return parse(text, max_depth=FRAME_DEPTH, max_bytes=FRAME_BYTES)
     except BadJson as bad:
         if bad.code != "too_deep":
             raise
         # One schema that is too deep is refused by name, and its neighbours register (case C48).
-        value: Any = parse(text, max_depth=SNAPSHOT_DEPTH, max_bytes=max_bytes)
+        value: Any = parse(text, max_depth=SNAPSHOT_DEPTH, max_bytes=FRAME_BYTES)
         if not isinstance(value, dict) or cast("dict[str, Any]", value).get("type") != "caps":
             raise
         return cast("Any", value)
@@ -83,26 +86,43 @@ def _unsafe_result(text: str, bad: BadJson) -> UnsafeResult | None:
 
 
 class Incoming:
-    """The frames of one socket, one at a time: the next is read when the last was dealt with."""
+    """The frames of one socket, one at a time: the next is read when the last was dealt with, and paid for."""
 
-    def __init__(self, websocket: WebSocket, outgoing: Outgoing, refusals: Refusals, peer: str) -> None:
+    def __init__(
+        self,
+        websocket: WebSocket,
+        wire: PageProtocol,
+        outgoing: Outgoing,
+        *,
+        refusals: Refusals,
+        clock: Clock,
+        limits: Limits,
+        peer: str,
+    ) -> None:
         self._websocket = websocket
+        self._wire = wire
         self._outgoing = outgoing
         self._refusals = refusals
+        self._clock = clock
+        self._pace = Pace(limits, clock.now())
         self._peer = peer
-        self._max_bytes = FRAME_BYTES_BEFORE_WELCOME
+        self._is_slowed = False
 
     def welcomed(self, page: str) -> None:
         """Take larger frames from now on, and call their sender by its page session."""
-        self._max_bytes = FRAME_BYTES
+        self._wire.welcomed()
         self._peer = page
 
     async def next_frame(self) -> Taken | None:
         """The next good frame; None when the peer left or the socket was closed from this side."""
         while True:
             message = await self._websocket.receive()
-            if message["type"] == "websocket.disconnect" or not self._outgoing.is_open:
+            if message["type"] == "websocket.disconnect":
+                await self._note_close()
                 return None
+            if not self._outgoing.is_open:
+                return None
+            await self._pay(message)
             try:
                 return self._read(message)
             except GatewayError as error:
@@ -112,12 +132,31 @@ class Incoming:
         """Tell the page that its frame was not taken, and note it."""
         self._outgoing.send(page_frames.error(error.code.wire, error.message))
         pointer = error.facts.get("pointer")
-        await self._refusals.note(
-            DOOR, self._peer, error.code, AuditEvent.FRAME_REFUSED, pointer=str(pointer) if pointer else None
-        )
+        await self._note(error.code, AuditEvent.FRAME_REFUSED, pointer=str(pointer) if pointer else None)
+
+    async def _pay(self, message: Any) -> None:
+        """Wait until this message is within the allowance; unread, what follows it stays with its sender."""
+        size = len(message.get("text") or message.get("bytes") or "")
+        ms = self._pace.spend(frames=message[FRAMES], size=size, now=self._clock.now())
+        if ms == 0:
+            self._is_slowed = False
+            return
+        if not self._is_slowed:
+            self._is_slowed = True
+            self._outgoing.send(page_frames.error(ErrorCode.RATE_LIMITED.wire, "too much at once; it is read slowly"))
+            await self._note(ErrorCode.RATE_LIMITED, AuditEvent.PAGE_SLOWED)
+        await self._clock.sleep_until(self._clock.now() + ms)
+
+    async def _note_close(self) -> None:
+        code = self._wire.refused_with
+        if code is not None:
+            await self._note(_CLOSED_FOR.get(code, ErrorCode.BAD_REQUEST), AuditEvent.FRAME_REFUSED, closed_with=code)
+
+    async def _note(self, code: ErrorCode, event: AuditEvent, **facts: str | int | None) -> None:
+        await self._refusals.note(DOOR, self._peer, code, event, **facts)
 
     def _read(self, message: Any) -> Taken:
         text = message.get("text")
         if text is None:
             raise GatewayError(ErrorCode.BAD_REQUEST, "a frame is a text message")
-        return read_text(text, self._max_bytes)
+        return read_text(text)

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import httpx
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus
 
 from gateway.adapters.configuration_file import load, load_file
 from gateway.adapters.ids import RandomIds
@@ -151,6 +152,10 @@ class Page:
         }
         await self.send({**frame, **changes})
 
+    def stalls(self) -> None:
+        """Take nothing from the socket any more, and keep it open."""
+        self.socket.transport.pause_reading()
+
     async def closed(self) -> int:
         """The close code, once the gateway has closed."""
         async with asyncio.timeout(PATIENCE):
@@ -217,15 +222,28 @@ class Rig:
         tokens = self.services.admin.tokens
         return (await tokens.add(name, scopes=scopes or [s.value for s in AdminScope], by="test")).secret
 
-    async def socket(self, origin: str | None = ORIGIN, **headers: str) -> ClientConnection:
-        return await connect(
-            self.url,
-            origin=origin,  # type: ignore[arg-type] - a NewType of str
-            compression=None,
-            max_size=None,
-            ping_interval=None,
-            additional_headers=headers or None,
-        )
+    async def socket(
+        self, origin: str | None = ORIGIN, *, window: int | None = None, **headers: str
+    ) -> ClientConnection:
+        """A socket; `window` is how many bytes its machine takes before somebody reads them."""
+        plain = socket.socket()
+        plain.setblocking(False)
+        if window is not None:
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+        await asyncio.get_running_loop().sock_connect(plain, (HOST, self.port))
+        try:
+            return await connect(
+                self.url,
+                sock=plain,
+                origin=origin,  # type: ignore[arg-type] - a NewType of str
+                compression=None,
+                max_size=None,
+                ping_interval=None,
+                additional_headers=headers or None,
+            )
+        except InvalidStatus:
+            plain.close()
+            raise
 
     async def page(
         self,
@@ -233,10 +251,11 @@ class Rig:
         user: str = "ann",
         document: str | None = None,
         ticket: str | None = None,
+        window: int | None = None,
         **changes: Any,
     ) -> Page:
         """A welcomed document, with `declarations` acknowledged when there are any."""
-        page = Page(await self.socket(), document or secrets.token_urlsafe(16), user)
+        page = Page(await self.socket(window=window), document or secrets.token_urlsafe(16), user)
         self._pages.append(page)
         await page.send(hello(page.document, ticket or await self.ticket(user), **changes))
         page.welcome = await page.receive("welcome")

@@ -66,8 +66,10 @@ async def test_before_welcome_a_frame_is_at_most_16_kib(rig: Rig) -> None:
     ticket = await rig.ticket()
     frame = json.dumps(hello(page.document, ticket))
     await page.socket.send(frame[:-1] + " " * (16 * 1024 - len(frame) + 1) + "}")
-    assert (await page.receive("error"))["code"] == "body_too_large"
-    # Exactly at the limit it passes, over the same socket.
+    assert await page.closed() == 1009
+    assert await rig.records("frame.refused", peer="127.0.0.1", code="body_too_large", closed_with=1009)
+    # Exactly at the limit it passes, with the same ticket.
+    page = Page(await rig.socket(), "A" * 16, "ann")
     await page.socket.send(frame[:-1] + " " * (16 * 1024 - len(frame)) + "}")
     assert await page.receive("welcome")
     await page.socket.close()
@@ -80,6 +82,7 @@ async def test_after_welcome_a_frame_is_at_most_1_25_mib(rig: Rig) -> None:
     assert (await page.declare(LIST, seq=2))["accepted"]
     await page.socket.send(frame + " " * (1_310_720 - len(frame)) + "}")
     assert await page.closed() == 1009
+    assert await rig.records("frame.refused", peer=page.welcome["page"], code="body_too_large", closed_with=1009)
 
 
 async def test_the_first_frame_is_hello(rig: Rig) -> None:

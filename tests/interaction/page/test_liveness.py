@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway.transports.page_ws import outgoing
-from tests.interaction.page.rig import ADD, LIST, Page, Rig
+from tests.interaction.page.rig import LIST, Page, Rig
 
 pytestmark = pytest.mark.anyio
 
@@ -58,53 +57,6 @@ async def test_visibility_is_reported_unasked(rig: Rig) -> None:
     await page.send({"type": "pong", "n": 0, "visibility": "hidden"})
     await page.declare(LIST, seq=2)
     assert not rig.services.live.world.pages[page.welcome["page"]].visible
-
-
-async def test_a_page_that_stops_reading_is_dropped_and_others_never_wait(
-    rig: Rig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(outgoing, "QUEUED_BYTES", 200_000)
-    deaf = await rig.page(ADD, user="deaf")
-    other = await rig.page(LIST)
-    # A client that takes nothing from its socket any more.
-    deaf.socket.transport.pause_reading()
-    session, _ = await rig.grant()
-    link = rig.services.pages.link(deaf.welcome["page"])
-    assert isinstance(link, outgoing.Outgoing)
-    sent = 0
-    while link.send({"type": "error", "code": "x", "message": "y" * 50_000}):
-        sent += 1
-        if sent % 50 == 0:
-            submitted = await rig.submit(session, "todo.list", {})
-            await other.answer(await other.receive("invoke"), {})
-            await rig.outcome(submitted)
-        await asyncio.sleep(0)
-        assert sent < 5_000
-    assert not link.is_open
-    async with asyncio.timeout(5):
-        while rig.services.live.world.pages[deaf.welcome["page"]].is_connected:  # noqa: ASYNC110 - nor has the world
-            await asyncio.sleep(0.01)
-    deaf.socket.transport.abort()
-
-
-async def test_the_number_of_frames_on_their_way_is_bounded(rig: Rig) -> None:
-    page = await rig.page(LIST)
-    link = rig.services.pages.link(page.welcome["page"])
-    assert link is not None
-    # Nothing is awaited here, so nothing is written meanwhile.
-    taken = [link.send({"type": "ping", "n": 0}) for _ in range(outgoing.QUEUED_FRAMES + 1)]
-    assert taken == [True] * outgoing.QUEUED_FRAMES + [False]
-    await page.closed()
-
-
-async def test_the_size_of_what_is_on_its_way_is_bounded(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outgoing, "QUEUED_BYTES", 200_000)
-    page = await rig.page(LIST)
-    link = rig.services.pages.link(page.welcome["page"])
-    assert link is not None
-    large = {"type": "error", "code": "x", "message": "y" * 60_000}
-    assert [link.send(large) for _ in range(4)] == [True, True, True, False]
-    await page.closed()
 
 
 async def test_a_revoked_page_is_told_before_its_socket_closes(rig: Rig) -> None:
