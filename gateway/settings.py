@@ -44,8 +44,8 @@ class Limits:
     declaration_bytes: int = 16 * KIB
     schema_depth: int = 32
     pages_per_user: int = 20
-    page_connections: int = 2_000
-    """Sockets of pages open at once, on all sites together."""
+    page_connections: int = 800
+    """Sockets of pages open at once, on all sites together; the other connections are left to agents."""
     page_arrivals: int = 200
     """Sockets among them whose `hello` is still to come."""
     page_frames_per_second: int = 300

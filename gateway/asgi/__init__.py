@@ -18,7 +18,6 @@ from gateway.domain.configuration import Configuration
 from gateway.protocol.page_frames import FRAME_BYTES
 from gateway.transports.control import serve_control
 from gateway.transports.page_ws.protocol import PageProtocol
-from gateway.transports.stalls import HttpProtocol
 
 __all__ = ["Bounds", "Server", "serve", "server_of"]
 
@@ -61,7 +60,6 @@ def server_of(
         log_config=None,
         access_log=False,
         lifespan="off",
-        http=HttpProtocol,
         ws=PageProtocol,
         ws_max_size=FRAME_BYTES,
         ws_per_message_deflate=False,

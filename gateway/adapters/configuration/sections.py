@@ -81,6 +81,7 @@ _IN_STEP: Final = (
     ("ledger_open", "ledger_rows", "open calls are rows of the ledger"),
     ("argument_bytes", "body_bytes", "arguments arrive inside a body"),
     ("declaration_bytes", "capabilities_bytes", "one declaration is part of all"),
+    ("page_connections", "connections", "a page's socket is a connection"),
     ("page_arrivals", "page_connections", "a socket that has not said hello is one of all"),
 )
 

@@ -158,7 +158,7 @@ class _Socket:
             # First the page counts as gone, then its peer may take its time with the close.
             talking.cancel()
             await asyncio.wait({talking})
-            await asyncio.wait({writing}, timeout=CLOSE_SECONDS)
+            await asyncio.wait({writing}, timeout=0 if self._outgoing.is_given_up else CLOSE_SECONDS)
             if not writing.done() or self._outgoing.is_given_up:
                 # Its peer takes nothing: a polite end would wait for that peer.
                 self._wire.abandon()

@@ -1,10 +1,10 @@
 """uvicorn's WebSocket protocol with bounds where it has none: on messages in pieces, control frames, and what lingers.
 
-Touches attributes uvicorn and websockets do not document; the version test of `stalls` holds them too.
+uvicorn would let a peer that does not read choose how long a closing connection lives. Touches attributes uvicorn and
+websockets do not document; a test holds the version they were read in.
 """
 
 import asyncio
-from asyncio.transports import BaseTransport
 from typing import Any, Final, Literal, cast
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -12,7 +12,12 @@ from websockets.frames import CloseCode, Frame
 from websockets.http11 import Request
 
 from gateway.protocol.page_frames import FRAME_BYTES, FRAME_BYTES_BEFORE_WELCOME
-from gateway.transports.stalls import Stalls
+
+UVICORN: Final = "0.54."
+"""The versions these names were read in."""
+
+CLOSING_SECONDS: Final = 10.0
+"""How long a peer may take for the last bytes of a connection that was closed from this side."""
 
 WIRE: Final = "ostiary.wire"
 """Where the scope holds the `PageProtocol` it came over."""
@@ -36,11 +41,10 @@ _HEAD_BYTES: Final = 14
 class PageProtocol(WebSocketsSansIOProtocol):
     """One WebSocket connection. Its memory is bounded by the message in progress, whatever the peer sends."""
 
-    _stalls: Stalls
-
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.refused_with: int | None = None
+        self._last_wait: asyncio.TimerHandle | None = None
         self._unread, self._message = bytearray(), bytearray()
         self._max_bytes = FRAME_BYTES_BEFORE_WELCOME
         self._pieces = self._control = self._taken = 0
@@ -57,33 +61,19 @@ class PageProtocol(WebSocketsSansIOProtocol):
 
     # -- the connection ---------------------------------------------------------------------------------------
 
-    def connection_made(self, transport: BaseTransport) -> None:
-        """Begin."""
-        super().connection_made(transport)
-        self._stalls = Stalls(self.loop, cast("asyncio.Transport", transport))
-
     def connection_lost(self, exc: Exception | None) -> None:
         """End. What came before it counts first: a page that leaves says its last words and is gone."""
         rest, self._unread = bytes(self._unread), bytearray()
         if rest:
             self._take_apart(rest)
         super().connection_lost(exc)
-        self._stalls.gone()
-
-    def pause_writing(self) -> None:
-        """The transport is full."""
-        super().pause_writing()
-        self._stalls.full()
-
-    def resume_writing(self) -> None:
-        """The transport has room again."""
-        super().resume_writing()
-        self._stalls.drained()
+        if self._last_wait is not None:
+            self._last_wait.cancel()
 
     def shutdown(self) -> None:
         """The server stops."""
         super().shutdown()
-        self._stalls.closing()
+        self._abandon_later()
 
     async def run_asgi(self) -> None:
         """Serve the connection, then let it go whatever the peer still does not take."""
@@ -91,7 +81,11 @@ class PageProtocol(WebSocketsSansIOProtocol):
             await super().run_asgi()
         finally:
             self._read_on()
-            self._stalls.closing()
+            self._abandon_later()
+
+    def _abandon_later(self) -> None:
+        if self._last_wait is None and not self.disconnected:
+            self._last_wait = self.loop.call_later(CLOSING_SECONDS, self.transport.abort)
 
     async def send(self, message: Any) -> None:
         """Write what the endpoint says."""

@@ -114,6 +114,7 @@ class Page:
     user: str
     welcome: dict[str, Any] = field(default_factory=dict[str, Any])
     _kept: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    _is_stalled: bool = False
 
     async def send(self, frame: dict[str, Any]) -> None:
         await self.socket.send(json.dumps(frame))
@@ -155,6 +156,14 @@ class Page:
     def stalls(self) -> None:
         """Take nothing from the socket any more, and keep it open."""
         self.socket.transport.pause_reading()
+        self._is_stalled = True
+
+    async def close(self) -> None:
+        """Leave; who takes nothing cannot hear a goodbye either."""
+        if self._is_stalled:
+            self.socket.transport.abort()
+        else:
+            await self.socket.close()
 
     async def closed(self) -> int:
         """The close code, once the gateway has closed."""
@@ -198,7 +207,7 @@ class Rig:
     async def close(self) -> None:
         """Let every page go."""
         for page in self._pages:
-            await page.socket.close()
+            await page.close()
 
     async def key(self, site: str = "todo") -> str:
         return (await self.services.admin.add_key(site, capabilities=list(PATTERNS), by="test")).secret

@@ -11,7 +11,6 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from gateway.settings import Limits
-from gateway.transports import stalls
 from gateway.transports.page_ws import endpoint, protocol
 from gateway.transports.page_ws.pace import Pace
 from tests.interaction.page.rig import CLEAR, LIST, Page, Rig, hello, running
@@ -22,7 +21,7 @@ CAPS = json.dumps({"type": "caps", "seq": 7, "part": 1, "parts": 1, "capabilitie
 
 
 def test_the_private_names_belong_to_the_version_they_were_read_in() -> None:
-    assert version("uvicorn").startswith(stalls.UVICORN), "read stalls.py and protocol.py against the new uvicorn"
+    assert version("uvicorn").startswith(protocol.UVICORN), "read protocol.py against the new uvicorn"
 
 
 # -- too many frames --------------------------------------------------------------------------------------------

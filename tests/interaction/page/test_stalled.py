@@ -1,6 +1,7 @@
 """A page that stops reading is dropped at the bounds of its queue, for good, and nobody waits for it."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from tests.interaction.page.rig import ADD, LIST, Page, Rig, running
 
 pytestmark = pytest.mark.anyio
 
-SMALL = {"page_queue_frames": 64, "page_queue_bytes": 200_000}
+SMALL: Any = {"page_queue_frames": 64, "page_queue_bytes": 200_000}
 WINDOW = 4_096
 
 
