@@ -247,6 +247,7 @@ class Rig:
                 origin=origin,  # type: ignore[arg-type] - a NewType of str
                 compression=None,
                 max_size=None,
+                max_queue=None,
                 ping_interval=None,
                 additional_headers=headers or None,
             )
