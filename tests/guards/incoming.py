@@ -61,7 +61,7 @@ GUARDS: Final = (
         name="frame-before-welcome-is-small",
         section="§17",
         why="whoever has no ticket could send a megabyte at a time",
-        file="gateway/transports/page_ws/incoming.py",
+        file="gateway/transports/page_ws/protocol.py",
         old="self._max_bytes = FRAME_BYTES_BEFORE_WELCOME",
         new="self._max_bytes = FRAME_BYTES",
         tests=("tests/interaction/page/test_frames.py::test_before_welcome_a_frame_is_at_most_16_kib",),

@@ -112,8 +112,8 @@ GUARDS: Final = (
         section="§14",
         why="whoever knocks often enough would fill the trail",
         file="gateway/runtime/refusals.py",
-        old="        if tally.count > SINGLY:\n            return False\n",
-        new="",
+        old="return key[0] if tally.count <= SINGLY else None",
+        new="return key[0]",
         tests=("tests/unit/runtime/test_replays.py::test_a_flood_of_refusals_over_the_minute_is_counted_once",),
     ),
 )
