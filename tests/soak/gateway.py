@@ -1,6 +1,6 @@
 """The gateway under load, in a process of its own; answers one JSON line on standard output per line on its input.
 
-Run as `python -m tests.soak.gateway FOLDER`. Commands: `ready`, `grant`, `revoke`, `ticket`, `counts`, `verify`,
+Run as `python -m tests.soak.gateway FOLDER TIMES`; TIMES are limits in YAML's flow style. Commands: `ready`, `grant`, `revoke`, `ticket`, `counts`, `verify`,
 `stop`; each a JSON object `{"do": …, …}`.
 """
 
@@ -40,11 +40,7 @@ limits:
   connections_per_peer: 20000
   page_connections: 10000
   page_arrivals: 10000
-  # Shortened, so that minutes see what otherwise takes hours.
-  page_grace_ms: 2000
-  page_ping_ms: 2000
-  standing_ms: 20000
-  approval_ms: 4000
+  {times}
 sites:
   soak:
     address: "{site}/"
@@ -54,6 +50,9 @@ sites:
 agents:
   soak: {{label: Soak}}
 """
+
+SHORT: Final = "{page_grace_ms: 2000, page_ping_ms: 2000, standing_ms: 20000, approval_ms: 4000}"
+"""Times under which minutes see what otherwise takes hours."""
 
 
 class Operator:
@@ -112,10 +111,16 @@ class Operator:
         return {"is_intact": (await self._services.admin.audit_verify()).is_intact}
 
 
-async def main(folder: Path) -> None:
+def _lines(flow: str) -> str:
+    return "\n  ".join(entry.strip() for entry in flow.strip("{}").split(","))
+
+
+async def main(folder: Path, times: str) -> None:
     """Serve until told to stop."""
     port = free_port(0)
-    configuration = load(CONFIGURATION.format(host=HOST, port=port, site=SITE), "soak.yaml", builtins=BUILTINS)
+    configuration = load(
+        CONFIGURATION.format(host=HOST, port=port, site=SITE, times=_lines(times)), "soak.yaml", builtins=BUILTINS
+    )
     async with build(configuration, folder) as gateway:
         key = (await gateway.services.admin.add_key("soak", capabilities=["counter.*"], by="soak")).secret
         server = server_of(gateway.app, HOST, port, gateway.stop_streams, bounds=Bounds.of(gateway.services.live))
@@ -133,4 +138,4 @@ async def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1])))
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))

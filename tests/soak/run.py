@@ -12,6 +12,7 @@ from pathlib import Path
 from secrets import SystemRandom
 from typing import Any, Final
 
+from tests.soak.gateway import SHORT
 from tests.soak.load import SoakAgent, SoakPage, Tally
 
 SETTLING_SECONDS: Final = 15.0
@@ -71,13 +72,14 @@ class GatewayProcess:
 
 
 @asynccontextmanager
-async def gateway_process(folder: Path) -> AsyncGenerator[GatewayProcess]:
-    """Run it until the block ends."""
+async def gateway_process(folder: Path, times: str = SHORT) -> AsyncGenerator[GatewayProcess]:
+    """Run it until the block ends, with these limits."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
         "tests.soak.gateway",
         str(folder),
+        times,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         limit=2**24,
