@@ -101,7 +101,8 @@ async def test_the_others_go_on_and_the_stalled_one_is_dropped(rig: Rig, capfd: 
     await rig.services.spine.drain()
     assert changes == ["changed"]
     out, err = capfd.readouterr()
-    assert len((out + err).splitlines()) <= 5
+    # Each call has its one line, as always; beside these there is no storm.
+    assert len([line for line in (out + err).splitlines() if "entry=agent_tool" not in line]) <= 5
 
 
 async def _code(rig: Rig, submitted: tuple[Outcome, Any]) -> str:
