@@ -227,6 +227,7 @@ FACTS: Final[Mapping[str, str]] = {
     "peer": "the address of the other end, the page session whose frame it was, or `others`",
     "places": "file, line and column of each problem",
     "pointer": "JSON pointer to the refused part",
+    "closed_with": "the close code of a WebSocket that was closed for what came over it",
     "policy": "the revision of the configuration the call was decided by",
     "reason": "what a refusal adds to its code, or what an administrator noted",
     "ref": "the gateway's name of the call",
