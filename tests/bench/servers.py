@@ -1,6 +1,7 @@
-"""The two servers that are compared, each in a process of its own under the same uvicorn settings.
+"""The servers that are compared, each in a process of its own under the same uvicorn settings.
 
-`python -m tests.bench.servers gateway FOLDER TOOLS` is Ostiary with everything on;
+`python -m tests.bench.servers gateway FOLDER TOOLS` is Ostiary with everything on, on SQLite in FOLDER;
+`python -m tests.bench.servers gateway-pg FOLDER TOOLS` is the same on PostgreSQL, in a database of its own;
 `python -m tests.bench.servers baseline FOLDER TOOLS` is a low-level SDK server with the same tools.
 Either prints one line `{"port": …, "token": …}` and then serves until it is terminated.
 """
@@ -28,13 +29,14 @@ from gateway.asgi import Bounds, Server, server_of
 from gateway.bootstrap import build
 from gateway.demo.scene import HOST, free_port
 from policy.vocabulary import Confirm, Effect
+from tests.support.postgres import fresh_database
 
 CONFIGURATION = """\
 version: 1
 server:
   listen: "{host}:{port}"
   public_url: "http://{host}:{port}"
-  builtins: [{builtins}]
+  builtins: [{builtins}]{database}
 limits:
   # Raised for the load; nothing is switched off.
   calls_per_minute: 10000000
@@ -67,10 +69,11 @@ def tools_of(count: int) -> dict[str, Builtin]:
     }
 
 
-async def gateway(folder: Path, count: int) -> None:
-    """Ostiary on SQLite: authentication, policy, ledger and audit as always."""
+async def gateway(folder: Path, count: int, database: str = "") -> None:
+    """Ostiary: authentication, policy, ledger and audit as always."""
     port, builtins = free_port(0), tools_of(count)
-    text = CONFIGURATION.format(host=HOST, port=port, builtins=", ".join(builtins))
+    kept = f'\n  database: "{database}"' if database else ""
+    text = CONFIGURATION.format(host=HOST, port=port, builtins=", ".join(builtins), database=kept)
     configuration = load(text, "bench.yaml", builtins=builtins)
     async with build(configuration, folder, builtins=builtins) as running:
         grant = await running.services.admin.add_session(
@@ -78,6 +81,12 @@ async def gateway(folder: Path, count: int) -> None:
         )
         bounds = Bounds.of(running.services.live)
         await _serve(server_of(running.app, HOST, port, running.stop_streams, bounds=bounds), port, grant.token)
+
+
+async def gateway_pg(folder: Path, count: int) -> None:
+    """The same on PostgreSQL, in a database that is dropped at the end."""
+    with fresh_database() as url:
+        await gateway(folder, count, url)
 
 
 async def baseline(_folder: Path, count: int) -> None:
@@ -127,6 +136,8 @@ async def _serve(server: Server, port: int, token: str) -> None:
     await serving
 
 
+SERVERS = {"gateway": gateway, "gateway-pg": gateway_pg, "baseline": baseline}
+
 if __name__ == "__main__":
     kind, where, how_many = sys.argv[1:]
-    asyncio.run({"gateway": gateway, "baseline": baseline}[kind](Path(where), int(how_many)))
+    asyncio.run(SERVERS[kind](Path(where), int(how_many)))

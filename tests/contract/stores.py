@@ -2,8 +2,9 @@
 
 import sqlite3
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from gateway.adapters.sql import SqlStore
@@ -71,13 +72,23 @@ class _FaultyCursor(sqlite3.Cursor):
         return super().execute(sql, parameters)
 
 
+@cache
+def _migrated() -> bytes:
+    """A database with our tables: copying it costs less than making it."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "template.sqlite3"
+        migrate_sqlite(path)
+        return path.read_bytes()
+
+
 class SqliteOpener:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.disk = Disk()
 
     def __call__(self, *, ledger_cap: int = 1_000, open_cap: int = 1_000, queue: int = 1_024) -> Store:
-        migrate_sqlite(self.path)
+        if not self.path.exists():
+            self.path.write_bytes(_migrated())
         database = SqliteDatabase(self.path, connect=self.disk.connect)
         return SqlStore(database, ledger_cap=ledger_cap, open_cap=open_cap, queue=queue)
 

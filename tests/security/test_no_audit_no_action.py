@@ -8,21 +8,52 @@ from typing import Any
 
 import pytest
 
-from gateway.adapters.sql import SqliteStore
-from gateway.adapters.sql.migrations import migrate
+from gateway.adapters.sql import SqlStore
+from gateway.adapters.sql.migrations import migrate_sqlite
 from gateway.adapters.sql.sqlite import connect
+from gateway.adapters.sql.sqlite_database import SqliteDatabase
 from gateway.domain.calls import CallState
-from gateway.runtime.ports import StoreUnavailable
+from gateway.runtime.ports import Store, StoreUnavailable
+from tests.contract.stores import Opener, PostgresqlOpener
 from tests.interaction.page.rig import ADD, LIST, Rig, running
 from tests.interaction.surface.client import invoke, post
+from tests.support.databases import Databases
+from tests.support.postgres import execute
 
 pytestmark = pytest.mark.anyio
 
 FULL = "database or disk is full"
 
 
-class Trail:
-    """Takes no further record while it is full."""
+class PostgresqlTrail:
+    """Takes no further record while it is full: the server itself says that its disk is full, whenever a record is written."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._is_full = False
+        execute(
+            url,
+            "CREATE FUNCTION refuse_commit() RETURNS trigger LANGUAGE plpgsql AS"
+            f" $$ BEGIN RAISE '{FULL}' USING ERRCODE = 'disk_full'; END $$",
+        )
+
+    @property
+    def is_full(self) -> bool:
+        return self._is_full
+
+    @is_full.setter
+    def is_full(self, is_full: bool) -> None:
+        self._is_full = is_full
+        execute(
+            self._url,
+            "CREATE TRIGGER full_disk BEFORE INSERT ON audit EXECUTE FUNCTION refuse_commit()"
+            if is_full
+            else "DROP TRIGGER full_disk ON audit",
+        )
+
+
+class SqliteTrail:
+    """The same, said by the connection."""
 
     def __init__(self) -> None:
         self.is_full = False
@@ -32,7 +63,7 @@ class Trail:
 
 
 class _Connection(sqlite3.Connection):
-    def __init__(self, *arguments: Any, trail: Trail, **options: Any) -> None:
+    def __init__(self, *arguments: Any, trail: SqliteTrail, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._trail = trail
 
@@ -42,7 +73,7 @@ class _Connection(sqlite3.Connection):
 
 
 class _Cursor(sqlite3.Cursor):
-    def __init__(self, connection: sqlite3.Connection, *, trail: Trail) -> None:
+    def __init__(self, connection: sqlite3.Connection, *, trail: SqliteTrail) -> None:
         super().__init__(connection)
         self._trail = trail
 
@@ -52,16 +83,27 @@ class _Cursor(sqlite3.Cursor):
         return super().executemany(sql, parameters)
 
 
-@pytest.fixture
-def trail() -> Trail:
-    return Trail()
+Trail = PostgresqlTrail | SqliteTrail
 
 
 @pytest.fixture
-async def rig(trail: Trail, tmp_path: Path) -> AsyncIterator[Rig]:
-    path = tmp_path / "gateway.sqlite3"
-    migrate(path)
-    store = SqliteStore(path, ledger_cap=100, open_cap=100, connect=trail.connect)
+def opener(database: Databases) -> Opener:
+    return database.opener()
+
+
+@pytest.fixture
+def trail(opener: Opener) -> Trail:
+    return PostgresqlTrail(opener.url) if isinstance(opener, PostgresqlOpener) else SqliteTrail()
+
+
+@pytest.fixture
+async def rig(opener: Opener, trail: Trail, tmp_path: Path) -> AsyncIterator[Rig]:
+    if isinstance(trail, SqliteTrail):
+        migrate_sqlite(tmp_path / "gateway.sqlite3")
+        database = SqliteDatabase(tmp_path / "gateway.sqlite3", connect=trail.connect)
+        store: Store = SqlStore(database, ledger_cap=100, open_cap=100)
+    else:
+        store = opener()
     async with running(store) as made:
         yield made
     await store.close()

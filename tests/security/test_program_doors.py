@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from gateway.testing import MemoryStore
 from tests.interaction.page.rig import LIST, ORIGIN, Rig, running
 from tests.interaction.surface.client import envelope, invoke, post
 
@@ -132,8 +131,7 @@ async def test_a_call_of_another_agent_is_like_one_that_is_not_there(rig: Rig) -
 
 @pytest.mark.parametrize("door", DOORS)
 async def test_a_refusal_stays_one_though_it_cannot_be_noted(rig: Rig, door: str) -> None:
-    assert isinstance(rig.store, MemoryStore)
-    rig.store.is_failing = True
+    heal = rig.fail_commits()
     answer = await knock(rig, door, "nonsense")
-    rig.store.is_failing = False
+    heal()
     assert answer.status_code == 401

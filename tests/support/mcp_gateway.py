@@ -27,6 +27,7 @@ from gateway.runtime.settlement import Answer
 from gateway.settings import Limits, Server
 from gateway.transports.agents_mcp import Extensions, McpEndpoint, Patience
 from policy.model import Floor
+from tests.support.databases import url_for
 
 MODERN = "2026-07-28"
 ACCEPT = "application/json, text/event-stream"
@@ -148,13 +149,16 @@ def messages_of(text: str) -> list[dict[str, Any]]:
     return [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: {")]
 
 
-def configuration_for(port: int, *, builtins: tuple[str, ...] = (), **changes: Any) -> Configuration:
+def configuration_for(
+    port: int, *, builtins: tuple[str, ...] = (), database: str = "", **changes: Any
+) -> Configuration:
     """One site, one agent, every built-in on."""
     server = Server(
         listen_port=port,
         public_url=f"http://127.0.0.1:{port}",
         origins=(f"http://127.0.0.1:{port}", f"http://localhost:{port}"),
         builtins=builtins,
+        database=database,
     )
     given: dict[str, Any] = {
         "revision": "policy-000000000001",
@@ -197,7 +201,7 @@ async def running_gateway(
     """Run one until the block ends."""
     data.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240 - once, before anything runs
     port = port or free_port()
-    configuration = configuration_for(port, builtins=tuple(builtins), **changes)
+    configuration = configuration_for(port, builtins=tuple(builtins), database=url_for(data), **changes)
     async with AsyncExitStack() as stack:
         gateway = await stack.enter_async_context(build(configuration, data, builtins=builtins))
         endpoint = McpEndpoint(gateway.services, extensions=extensions, patience=patience, idle_seconds=idle_seconds)

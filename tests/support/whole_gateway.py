@@ -18,6 +18,7 @@ from gateway.domain.sites import AgentProfile
 from gateway.runtime.ports import Clock, Store
 from gateway.settings import Limits
 from gateway.settings import Server as ServerSettings
+from tests.support.databases import url_for
 from tests.support.mcp_gateway import ACCEPT, MODERN, free_port, site
 
 DOORS: Final = {"mcp": "/mcp", "surface": "/surface/v1", "host_tokens": "/v1/host-tokens"}
@@ -108,6 +109,7 @@ async def serving(
         "listen_port": port,
         "public_url": f"http://127.0.0.1:{port}",
         "builtins": ("runtime.echo",),
+        "database": url_for(data),
     }
     configuration = Configuration(
         revision="policy-000000000001",

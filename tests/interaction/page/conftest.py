@@ -1,10 +1,13 @@
-"""One gateway per test."""
+"""One gateway per test, on each database."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 
 from tests.interaction.page.rig import Rig, running
+from tests.support.databases import database
+
+__all__ = ["database"]
 
 
 @pytest.fixture

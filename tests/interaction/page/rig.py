@@ -5,7 +5,7 @@ import hashlib
 import json
 import secrets
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,9 +34,10 @@ from gateway.runtime.retention import Retention
 from gateway.runtime.services import Services
 from gateway.runtime.sweeper import Sweeper
 from gateway.settings import Limits, Server
-from gateway.testing import FakeClock, MemoryStore
+from gateway.testing import FakeClock
 from gateway.transports import admin_http, assets, page_ws, surface_http
 from policy.model import Floor
+from tests.support.databases import open_own
 
 HOST: Final = "127.0.0.1"
 ORIGIN: Final = "https://app.example.test"
@@ -186,6 +187,8 @@ class Rig:
     clock: FakeClock
     store: Store
     http: httpx.AsyncClient
+    fail_commits: Callable[[], Callable[[], None]]
+    """Let no transaction of its own store come to an end until the answer is called."""
     _pages: list[Page] = field(default_factory=list[Page])
 
     @property
@@ -329,15 +332,22 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def _unable() -> Callable[[], None]:
+    raise AssertionError("whoever brings a store knows how to let it fail")
+
+
 @asynccontextmanager
 async def running(
     store: Store | None = None, clock: FakeClock | None = None, file: Path | None = None, **changes: Any
 ) -> AsyncGenerator[Rig]:
     """Serve a gateway over `store` until the block ends; the store stays, as a database does.
 
-    `file` is what a reload reads; the start does not.
+    Without `store`, over one of its own of the kind the test runs on. `file` is what a reload reads; the start does not.
     """
-    port, store, clock = free_port(), store or MemoryStore(), clock or FakeClock()
+    port, clock = free_port(), clock or FakeClock()
+    own, fail_commits = open_own() if store is None else (None, _unable)
+    store = store or own
+    assert store is not None, "one of the two"
     config = configuration(port, **changes)
     await recover(store, clock.now(), grace_ms=config.limits.page_grace_ms, revision=config.revision)
     services = wire(store, config, clock=clock, ids=RandomIds(), key=bytes(32), enabled=lambda _: {}, handlers={})
@@ -354,7 +364,7 @@ async def running(
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
         await asyncio.sleep(0.005)
     async with httpx.AsyncClient(base_url=f"http://{HOST}:{port}", timeout=PATIENCE) as http:
-        rig = Rig(services, port, clock, store, http)
+        rig = Rig(services, port, clock, store, http, fail_commits)
         yield rig
         await rig.close()
     services.pages.close_all("shutdown")
@@ -362,3 +372,5 @@ async def running(
     await serving
     clock.advance(1_000)
     await services.spine.drain()
+    if own is not None:
+        await own.close()

@@ -203,12 +203,12 @@ async def test_no_answer_in_time_is_unknown_and_a_late_one_is_marked(rig: Rig) -
 
 async def test_an_acknowledgement_waits_for_the_commit(rig: Rig) -> None:
     page, _, invoke = await asked(rig)
-    rig.store.is_failing = True  # type: ignore[attr-defined] - the fake's own switch
+    heal = rig.fail_commits()
     await page.answer(invoke, {})
     # The result was not stored: the page keeps it and comes back.
     assert await page.closed() == 1013
     assert not page.has("ack")
-    rig.store.is_failing = False  # type: ignore[attr-defined]
+    heal()
     again = await rig.page(
         LIST, document=page.document, resume=page.welcome["resume"], seen=[invoke["ref"]], ticket=await rig.ticket()
     )
