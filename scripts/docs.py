@@ -24,6 +24,7 @@ from gateway.transports import admin_http
 from gateway.transports.agents_mcp.refusals import TOLD
 from gateway.transports.errors import STATUSES
 from gateway.transports.page_ws.results import CODES, REFUSALS
+from gateway.transports.surface_http.openapi import document as surface_document
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DOCS: Final = ROOT / "docs"
@@ -527,6 +528,7 @@ def pages() -> dict[Path, str]:
         DOCS / "reference" / "audit-events.md": events_page(),
         DOCS / "reference" / "cli.md": cli_page(),
         DOCS / "reference" / "admin-api.openapi.json": admin_http.document().decode(),
+        DOCS / "spec" / "surface-protocol.openapi.json": surface_document().decode(),
         architecture: with_diagrams(architecture.read_text()),
     }
 

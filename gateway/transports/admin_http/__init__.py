@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.runtime.admin import Registers, Reloader
 from gateway.runtime.services import Services
@@ -39,4 +40,19 @@ def routes(services: Services, reloader: Reloader) -> list[BaseRoute]:
     registers = Registers(store=services.spine.store, live=services.live, clock=services.clock)
     desk = Desk(services=services, registers=registers, reloader=reloader)
     door = AdminDoor(desk, TABLE, document())
-    return [Route(f"{PREFIX}/{{path:path}}", door)]
+    return [_Below(f"{PREFIX}/", door)]
+
+
+class _Below(BaseRoute):
+    """Everything whose path begins with `prefix`, whatever characters follow; a pattern would stop at a line's end."""
+
+    def __init__(self, prefix: str, app: ASGIApp) -> None:
+        self._prefix = prefix
+        self._app = app
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        is_here = scope["type"] == "http" and scope["path"].startswith(self._prefix)
+        return (Match.FULL if is_here else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)

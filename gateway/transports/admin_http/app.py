@@ -68,7 +68,7 @@ class AdminDoor:
     async def _answer(self, request: Request) -> Response:
         services = self._desk.services
         try:
-            if request.url.path == DOCUMENT and request.method in ("GET", "HEAD"):
+            if request.scope["path"] == DOCUMENT and request.method in ("GET", "HEAD"):
                 return _sent(request, self._document, 200)
             token = await services.admin.tokens.authenticate(bearer_of(request.headers))
         except (GatewayError, StoreBusy, StoreUnavailable) as failure:
@@ -108,7 +108,7 @@ class _Exchange:
         method = request.method if request.method in _METHODS else "?"
         self.what = f"{method} (no such path)"
         try:
-            row, names = self.table.find(request.method, request.url.path.removeprefix(PREFIX))
+            row, names = self.table.find(request.method, request.scope["path"].removeprefix(PREFIX))
         except NoOperation as error:
             self.what = f"{method} {error.path}" if error.path else self.what
             raise

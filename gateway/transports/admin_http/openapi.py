@@ -23,11 +23,13 @@ _EVERYWHERE: Final = (
     ErrorCode.ORIGIN_REFUSED,
     ErrorCode.SCOPE_MISSING,
     ErrorCode.HOST_REFUSED,
+    ErrorCode.BODY_TOO_LARGE,
+    ErrorCode.ENCODING_UNSUPPORTED,
     ErrorCode.RATE_LIMITED,
     ErrorCode.BUSY,
     ErrorCode.STORE_UNAVAILABLE,
 )
-_WITH_BODY: Final = (ErrorCode.BAD_JSON, ErrorCode.UNSAFE_INTEGER, ErrorCode.TOO_DEEP, ErrorCode.BODY_TOO_LARGE)
+_WITH_BODY: Final = (ErrorCode.BAD_JSON, ErrorCode.UNSAFE_INTEGER, ErrorCode.TOO_DEEP, ErrorCode.TOO_SLOW)
 
 _DESCRIPTION: Final = """\
 Administration of one Ostiary gateway, for programs.

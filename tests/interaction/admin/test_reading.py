@@ -196,6 +196,7 @@ async def test_head_is_get_without_a_body(admin: Program) -> None:
     ("method", "path", "status", "code"),
     [
         ("GET", "/nothing", 404, "not_found"),
+        ("GET", "/sites/a%0Ab", 404, "not_found"),
         ("GET", "/sites/nowhere", 404, "not_found"),
         ("GET", "/agents/nobody", 404, "not_found"),
         ("GET", "/agent-sessions/sess_x", 404, "not_found"),
