@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 import schemathesis
 from hypothesis import given
 from hypothesis.stateful import run_state_machine_as_test
@@ -16,6 +17,8 @@ from gateway.transports.errors import STATUSES
 from gateway.transports.surface_http.openapi import document
 from tests.conformance.http.rig import SETTINGS, Target, target
 from tests.support.postgres import fresh_database
+
+pytestmark = pytest.mark.timeout(600)
 
 BY_SPELLING = {SPELLINGS[code]: code for code in STATUSES}
 
