@@ -4,7 +4,7 @@ What is refused here is refused before anybody asks who it is, in the words of t
 audited here. WebSockets pass after their peer was found: the page channel judges its own handshake.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Final
 
 import structlog
@@ -46,7 +46,7 @@ class Terms:
 class Edge:
     """One per gateway, around the application of all doors."""
 
-    def __init__(self, app: ASGIApp, services: Services, doors: Iterable[Door]) -> None:
+    def __init__(self, app: ASGIApp, services: Services, doors: Sequence[Door]) -> None:
         self._app = app
         self._services = services
         self._exact = {door.prefix: door for door in doors if not door.prefix.endswith("/")}
