@@ -17,7 +17,7 @@ from gateway.adapters import configuration_file
 from gateway.adapters.clock import SystemClock
 from gateway.adapters.ids import RandomIds
 from gateway.adapters.logs import configure_logs
-from gateway.adapters.sql import backups, open_postgresql, open_sqlite
+from gateway.adapters.sql import backups, check_place, open_postgresql, open_sqlite
 from gateway.domain.audit import AuditEvent
 from gateway.domain.configuration import Configuration
 from gateway.failpoints import Point, reach
@@ -177,6 +177,17 @@ def _open(configuration: Configuration, data: Path, database: Path | None = None
     if url:
         return open_postgresql(url, ledger_cap=ledger_cap, open_cap=open_cap)
     return open_sqlite(database or data / DATABASE, ledger_cap=ledger_cap, open_cap=open_cap)
+
+
+def flaw_of_place(configuration: Configuration, data: Path) -> str | None:
+    """Why the database cannot live in `data`, as far as that shows without opening it."""
+    if configuration.server.database:
+        return None
+    try:
+        check_place(data / DATABASE)
+    except StoreRefused as error:
+        return str(error)
+    return None
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 
 import typer
 
-from gateway.cli import admin_tokens, backups, calls, connect, export, serving, sessions, sites, trail
+from gateway.cli import admin_tokens, backups, calls, connect, doctor, export, serving, sessions, sites, trail
 
 __all__ = ["app"]
 
@@ -23,6 +23,7 @@ for command in (
     serving.status,
     calls.explain,
     calls.purge,
+    doctor.doctor,
     backups.backup,
     backups.restore,
     connect.connect,

@@ -6,10 +6,11 @@ from pathlib import Path
 from gateway.adapters.sql.migrations import migrate_postgresql, migrate_sqlite
 from gateway.adapters.sql.postgresql import PATIENCE_MS, connect
 from gateway.adapters.sql.postgresql_database import PostgresqlDatabase
+from gateway.adapters.sql.sqlite import check_place
 from gateway.adapters.sql.sqlite_database import SqliteDatabase
 from gateway.adapters.sql.store import SqlStore
 
-__all__ = ["SqlStore", "open_postgresql", "open_sqlite"]
+__all__ = ["SqlStore", "check_place", "open_postgresql", "open_sqlite"]
 
 
 def open_sqlite(path: str | Path, *, ledger_cap: int, open_cap: int, queue: int = 1024) -> SqlStore:

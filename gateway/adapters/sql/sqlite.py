@@ -60,8 +60,7 @@ def connect(path: Path, *, factory: type[sqlite3.Connection] = sqlite3.Connectio
     Raises:
         StoreRefused: SQLite is too old, the file system is no place for it, or somebody else has it open.
     """
-    check_version(sqlite3.sqlite_version_info)
-    check_file_system(path, Path("/proc/self/mountinfo"))
+    check_place(path)
     create(path)
     raw = sqlite3.connect(
         path,
@@ -85,6 +84,16 @@ def connect(path: Path, *, factory: type[sqlite3.Connection] = sqlite3.Connectio
 def create(path: Path) -> None:
     """Make an empty file only its owner can read; the files SQLite puts beside it take after it."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+
+
+def check_place(path: Path) -> None:
+    """Judge what shows before the file is opened.
+
+    Raises:
+        StoreRefused: SQLite is too old, or the file system is no place for it.
+    """
+    check_version(sqlite3.sqlite_version_info)
+    check_file_system(path, Path("/proc/self/mountinfo"))
 
 
 def check_version(version: tuple[int, ...]) -> None:
