@@ -35,7 +35,7 @@ def main() -> int:
     )
     console = Console(width=118)
     console.print(f"seed `{given.seed}`; `make crash SEED={given.seed}` makes these kills again", highlight=False)
-    report = asyncio.run(run(legs))
+    report = asyncio.run(run(legs, tell=lambda line: console.print(line, highlight=False)))
     print_report(report, console)
     write_report(report)
     console.print(f"{time.monotonic() - began:.0f} s", highlight=False)

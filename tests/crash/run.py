@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -54,19 +54,22 @@ class Report:
         return bool(self.fates) and not (self.broken or self.missed or self.faults)
 
 
-async def run(legs: Iterable[Leg], *, at_once: int = AT_ONCE) -> Report:
-    """Carry the plan out."""
+async def run(legs: Iterable[Leg], *, at_once: int = AT_ONCE, tell: Callable[[str], None] = lambda _: None) -> Report:
+    """Carry the plan out; `tell` gets one line for each lineage that is through."""
     report, waiting = Report(), list(reversed(list(legs)))
 
     async def worker() -> None:
         while waiting:
-            await _run(waiting.pop(), report)
+            leg = waiting.pop()
+            lineage = await _run(leg, report)
+            kills, broken = len(lineage.fates), sum(bool(fate.broken) for fate in lineage.fates)
+            tell(f"`{leg.seed}`: {kills} kills, {broken} not survived; {len(waiting)} lineages to go")
 
     await asyncio.gather(*(worker() for _ in range(at_once)))
     return report
 
 
-async def _run(leg: Leg, report: Report) -> None:
+async def _run(leg: Leg, report: Report) -> Lineage:
     with tempfile.TemporaryDirectory(prefix="ostiary-crash-") as folder, database(leg.store) as address:
         lineage = Lineage(Path(folder), leg.seed, database=address)
         try:
@@ -77,3 +80,4 @@ async def _run(leg: Leg, report: Report) -> None:
         report.hits.setdefault(leg.store, Counter()).update(lineage.hits)
         report.answers += lineage.memory.answers
         report.effects += lineage.memory.effects.total()
+    return lineage
