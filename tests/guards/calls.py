@@ -142,7 +142,16 @@ GUARDS: Final = (
         file=_CALLS,
         old="if request.issued_at is not None and request.issued_at < now - limits.call_age_ms:",
         new="if False:",
-        tests=("tests/unit/runtime/test_admitting.py",),
+        tests=(f"{_REPLAYS}::test_what_was_meant_long_ago_is_not_done_today",),
+    ),
+    Guard(
+        name="expired-requests-are-refused",
+        section="§6",
+        why="a request would run after the time its caller gave it",
+        file=_CALLS,
+        old="if request.expires_at is not None and request.expires_at <= now:",
+        new="if False:",
+        tests=(f"{_REPLAYS}::test_what_was_meant_long_ago_is_not_done_today",),
     ),
     Guard(
         name="session-is-read-in-the-admission",

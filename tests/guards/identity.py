@@ -86,7 +86,7 @@ GUARDS: Final = (
         file=_IDENTITY,
         old="        if session.revoked_at is not None:\n            raise GatewayError(ErrorCode.SESSION_REVOKED",
         new="        if session.revoked_at is True:\n            raise GatewayError(ErrorCode.SESSION_REVOKED",
-        tests=(f"{_MCP}::test_a_revoked_token_is_refused_at_once", "tests/unit/runtime/test_restart.py"),
+        tests=(f"{_PROGRAM_DOORS}::test_a_revoked_session_is_out_at_once",),
     ),
     Guard(
         name="expired-session-is-out",
@@ -234,15 +234,6 @@ GUARDS: Final = (
         old="        if len(pages) >= most:\n",
         new="        if len(pages) > 10 * most:\n",
         tests=("tests/unit/runtime/test_site_limits.py", "tests/interaction/page/test_reconnecting.py"),
-    ),
-    Guard(
-        name="replaced-socket-is-not-heard",
-        section="§8",
-        why="the socket a page lost could still press its buttons",
-        file="gateway/transports/page_ws/document.py",
-        old="        if self._services.pages.link(self._page) is not self._outgoing:\n            return None\n",
-        new="",
-        tests=(f"{_PAGE_DOOR}::test_what_a_replaced_socket_still_says_is_ignored",),
     ),
     Guard(
         name="goodbye-of-a-replaced-socket-changes-nothing",

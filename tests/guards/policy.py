@@ -41,9 +41,9 @@ GUARDS: Final = (
         name="page-gets-no-more-than-its-ticket",
         section="§4",
         why="a page could offer what the key that vouched for it does not cover",
-        file="gateway/runtime/inventory.py",
-        old="                if ticket.matches(capability):\n                    offers",
-        new="                if ticket:\n                    offers",
+        file=_ENGINE,
+        old="if q.ticket is not None and not q.ticket.matches(q.capability.id):",
+        new="if False:",
         tests=("tests/security/test_tickets.py",),
     ),
     Guard(
@@ -142,7 +142,7 @@ GUARDS: Final = (
         why="a page could call its deletion a read",
         file=_ENGINE,
         old="effect=highest(raised.effect, floor.effect or raised.effect),",
-        new="effect=raised.effect,",
+        new="effect=floor.effect or raised.effect,",
         tests=(_ENGINE_TESTS,),
     ),
     Guard(
@@ -207,8 +207,8 @@ GUARDS: Final = (
         section="§4",
         why="an agent would take a closed tab for an action that never was",
         file=_INVENTORIES,
-        old="return _revoked(capability) if known else _unknown(capability)",
-        new="return _unknown(capability)",
+        old="sites = [site for site in session.sites if key_of(site, capability) in baseline.shown]",
+        new="sites: list[str] = []",
         tests=(
             "tests/interaction/mcp/test_calls.py::test_gone_is_not_unknown",
             "tests/unit/runtime/test_rug_pull.py",

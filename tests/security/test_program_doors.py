@@ -95,9 +95,8 @@ async def test_a_revoked_session_is_out_at_once(rig: Rig) -> None:
     assert (await post(rig, token, invoke("todo.list"), headers={"Prefer": "wait=0"})).status_code == 200
     await rig.services.identity.revoke_session(session.id, by="test")
     answer = await post(rig, token, invoke("todo.list"))
-    # A revoked token may be named as such or not be known any more; it opens nothing.
-    assert answer.status_code == 401
-    assert await rig.records("access.refused", door="surface")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "session_revoked")
+    assert len(await rig.records("access.refused", door="surface", code="session_revoked")) == 1
 
 
 async def test_an_expired_session_is_out(rig: Rig) -> None:

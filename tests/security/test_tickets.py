@@ -66,10 +66,11 @@ async def test_a_ticket_of_a_revoked_key_is_nothing(rig: Rig) -> None:
 async def test_a_ticket_is_no_wider_than_its_key_whatever_is_asked_for(rig: Rig) -> None:
     narrow = (await rig.services.admin.add_key("todo", capabilities=["todo.list"], by="test")).secret
     ticket = (await mint(rig, narrow, capabilities=["todo.*", "mail.*"])).json()["ticket"]
-    await rig.page(ADD, LIST, ticket=ticket)
+    page = await rig.page(ADD, LIST, ticket=ticket)
     _, token = await rig.grant(scope=["todo.*"])
-    listed = (await post(rig, token, envelope("describe"))).json()["result"]["capabilities"]
-    assert [capability["id"] for capability in listed] == ["todo.list"]
+    for which in ({}, {"page": page.welcome["page"]}):
+        listed = (await post(rig, token, envelope("describe", **which))).json()["result"]["capabilities"]
+        assert [capability["id"] for capability in listed] == ["todo.list"]
     answer = await post(rig, token, invoke("todo.add", title="milk"))
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "CAPABILITY_NOT_EXPOSED")
     assert len(await rig.records("call.refused", capability="todo.add", code="unknown_capability")) == 1

@@ -72,6 +72,19 @@ async def test_a_clock_set_back_brings_no_forgotten_transmission_back() -> None:
         assert page.invoked == []
 
 
+async def test_what_was_meant_long_ago_is_not_done_today(rig: Rig) -> None:
+    page = await rig.page(LIST)
+    session = await rig.grant()
+    day, now = 86_400_000, rig.clock.now()
+    await rig.submit(session, "todo.list", {}, call_id="call-0001", issued_at=now - day)
+    too_old = rig.submit(session, "todo.list", {}, call_id="call-0002", issued_at=now - day - 1)
+    assert await code_of(too_old) == "call_too_old"
+    over = rig.submit(session, "todo.list", {}, call_id="call-0003", expires_at=now)
+    assert await code_of(over) == "call_too_old"
+    assert len(page.invoked) == 1
+    assert len(await rig.records("call.refused", code="call_too_old")) == 2
+
+
 async def test_a_full_ledger_refuses_with_one_record_and_keeps_neither_nonce_nor_key() -> None:
     store = MemoryStore(open_cap=1)
     async with running(store) as rig:
