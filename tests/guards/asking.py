@@ -18,8 +18,12 @@ CACHE: Final = ROOT / "build" / "guards" / "pycache"
 """Compiled files of the copies, kept from run to run."""
 
 _OPTIONS: Final = ("-q", "--no-header", "-p", "no:cacheprovider", "--timeout=60")
-# Other packages are imported before pytest starts, so it cannot rewrite their assertions, and says so.
-_QUIET: Final = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
+_QUIET: Final = (
+    # Other packages are imported before pytest starts, so it cannot rewrite their assertions, and says so.
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+    # A test that fails half-way leaves sockets open, which pytest would raise at its very end.
+    *("-W", "ignore::pytest.PytestUnraisableExceptionWarning"),
+)
 _OURS: Final = ("tests", "gateway", "capabilities", "policy", "surface_host")
 _TOLD_LINES: Final = 25
 
@@ -49,8 +53,10 @@ def ask_pytest(tree: Path, tests: Iterable[str], *, stop: bool) -> Answer:
     with log.open("wb") as told:
         os.dup2(told.fileno(), 1)
         os.dup2(told.fileno(), 2)
-        code = pytest.main([*_OPTIONS, *_QUIET, *(["-x"] if stop else []), *tests], plugins=[listener])
-    sys.modules.update(ours)
+        try:
+            code = pytest.main([*_OPTIONS, *_QUIET, *(["-x"] if stop else []), *tests], plugins=[listener])
+        finally:
+            sys.modules.update(ours)
     if code == pytest.ExitCode.OK:
         return Answer()
     if code == pytest.ExitCode.TESTS_FAILED and listener.failed:
