@@ -82,7 +82,7 @@ GUARDS: Final = (
         file="gateway/runtime/calls.py",
         old="if len(text.encode()) > limit:",
         new="if False:",
-        tests=("tests/unit/runtime/test_admitting.py", "tests/interaction/surface/test_surface.py"),
+        tests=("tests/unit/runtime/test_replays.py::test_arguments_are_as_large_as_the_limit_and_no_larger",),
     ),
     Guard(
         name="result-of-a-page-has-a-size",

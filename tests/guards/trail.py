@@ -59,7 +59,7 @@ GUARDS: Final = (
         why="a short argument could be found by trying all of them",
         file="gateway/runtime/audit.py",
         old='return hmac.digest(self.key, raw, "sha256").hex()[:32]',
-        new='return hmac.digest(b"", raw, "sha256").hex()[:32]',
+        new='return hmac.digest(b"known to all", raw, "sha256").hex()[:32]',
         tests=("tests/security/test_kept_values.py",),
     ),
     Guard(

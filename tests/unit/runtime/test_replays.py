@@ -85,6 +85,17 @@ async def test_what_was_meant_long_ago_is_not_done_today(rig: Rig) -> None:
     assert len(await rig.records("call.refused", code="call_too_old")) == 2
 
 
+async def test_arguments_are_as_large_as_the_limit_and_no_larger() -> None:
+    async with running(argument_bytes=1_024) as rig:
+        page = await rig.page(LIST)
+        session = await rig.grant()
+        fits = 1_024 - len('{"a":""}')
+        await rig.submit(session, "todo.list", {"a": "x" * fits})
+        assert await code_of(rig.submit(session, "todo.list", {"a": "x" * (fits + 1)})) == "body_too_large"
+        assert len(page.invoked) == 1
+        assert len(await rig.records("call.refused", code="body_too_large")) == 1
+
+
 async def test_a_full_ledger_refuses_with_one_record_and_keeps_neither_nonce_nor_key() -> None:
     store = MemoryStore(open_cap=1)
     async with running(store) as rig:
