@@ -1,11 +1,13 @@
 """The composition root: the only module that names concrete adapters and wires the use cases."""
 
 import asyncio
+import os
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import structlog
 from starlette.routing import BaseRoute, Router
@@ -17,6 +19,7 @@ from gateway.adapters import configuration_file
 from gateway.adapters.clock import SystemClock
 from gateway.adapters.ids import RandomIds
 from gateway.adapters.logs import configure_logs
+from gateway.adapters.metrics import CONTENT_TYPE, PrometheusMeter
 from gateway.adapters.sql import backups, check_place, open_postgresql, open_sqlite
 from gateway.domain.audit import AuditEvent
 from gateway.domain.configuration import Configuration
@@ -48,11 +51,16 @@ from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
 from gateway.runtime.surface import Surface
 from gateway.runtime.sweeper import Sweeper
-from gateway.runtime.telemetry import Telemetry
+from gateway.runtime.telemetry import NO_METER, NO_TRACER, Telemetry, Tracer, names
+from gateway.runtime.telemetry.gauges import read_gauges
+from gateway.runtime.telemetry.metered_store import MeteredStore
 from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live, World
+from gateway.settings import Server
 from gateway.transports import admin_http, agents_mcp, assets, health, page_ws, surface_http
 from gateway.transports.doors import WELL_KNOWN, Edge
+from gateway.transports.metrics_http import metrics_app
+from gateway.transports.request_log import RequestLog
 
 DATABASE = "ostiary.sqlite3"
 
@@ -67,12 +75,13 @@ Enabled = Callable[[Configuration], Mapping[str, Descriptor]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """A running gateway: its use cases and its one ASGI application."""
+    """A running gateway: its use cases, its one ASGI application, and the one of `/metrics` where it is on."""
 
     services: Services
     app: ASGIApp
     mcp: "agents_mcp.McpEndpoint"
     reloader: Reloader
+    metrics: ASGIApp | None = None
 
     async def drain(self) -> None:
         """Refuse what is new, and give calls that were handed out a while to end: the first half of a graceful end."""
@@ -105,17 +114,24 @@ async def build(
     ids: Ids | None = None,
     builtins: Mapping[str, Builtin] = BUILTINS,
     extensions: "agents_mcp.Extensions | None" = None,
+    tracer: Tracer | None = None,
 ) -> AsyncGenerator[Gateway]:
     """Wire a gateway over `data` and run it until the block ends. The caller holds the process lock.
 
-    `file` is what a reload reads again; `store`, `clock`, `ids`, `builtins` and `extensions` are for tests and benchmarks.
+    `file` is what a reload reads again; `store`, `clock`, `ids`, `builtins`, `extensions` and `tracer` are for tests
+    and benchmarks.
     """
-    configure_logs()
+    configure_logs(configuration.server.log_level)
     clock, ids = clock or SystemClock(), ids or RandomIds()
     async with AsyncExitStack() as stack:
         if store is None:
             store = _open(configuration, data)
             stack.push_async_callback(store.close)
+        meter = PrometheusMeter() if configuration.server.metrics_listen else None
+        if meter is not None:
+            store = MeteredStore(store, meter)
+        if tracer is None:
+            tracer = await stack.enter_async_context(_tracing(configuration.server))
         limits = configuration.limits
         await recover(store, clock.now(), grace_ms=limits.page_grace_ms, revision=configuration.revision)
         key = await _installation_key(store)
@@ -128,6 +144,7 @@ async def build(
             key=key,
             enabled=enabled,
             handlers={name: builtin.handler for name, builtin in builtins.items()},
+            telemetry=Telemetry(meter=meter or NO_METER, tracer=tracer),
         )
         sweeper = Sweeper(
             spine=services.spine,
@@ -142,7 +159,13 @@ async def build(
         reloader = Reloader(
             services=services, path=file, load=configuration_file.load_file, judge=configuration_file.load
         )
-        gateway = Gateway(services=services, app=_app(services, mcp, reloader), mcp=mcp, reloader=reloader)
+        gateway = Gateway(
+            services=services,
+            app=RequestLog(_app(services, mcp, reloader), services.telemetry),
+            mcp=mcp,
+            reloader=reloader,
+            metrics=_metrics(services, store, meter) if meter else None,
+        )
         try:
             yield gateway
         finally:
@@ -271,7 +294,13 @@ def wire(
     """Make the use cases over one store; without `telemetry` nobody is told how they fare."""
     telemetry = telemetry or Telemetry()
     spine, vault, wall, clock = Spine(store), Vault(), clock, SteadyClock(clock)
-    live = Live(World(configuration=configuration, builtins=enabled(configuration)))
+    meter = telemetry.meter
+    world = World(
+        configuration=configuration,
+        builtins=enabled(configuration),
+        on_policy_error=lambda: meter.add(names.POLICY_ERRORS),
+    )
+    live = Live(world)
     identity = Identity(spine=spine, live=live, clock=clock, ids=ids)
     inventories = Inventories(spine, live, clock)
     sessions = AgentSessions(spine=spine, live=live, clock=clock, ids=ids, identity=identity, inventories=inventories)
@@ -294,7 +323,7 @@ def wire(
     execution.connect_pages(pages)
     contexts = Contexts(pages=pages, ids=ids)
     # Ages are judged by the wall: a clock that only once was far ahead would make everything old.
-    retention = Retention(store=store, live=live, clock=wall)
+    retention = Retention(store=store, live=live, clock=wall, meter=telemetry.meter)
     return Services(
         clock=clock,
         ids=ids,
@@ -326,6 +355,35 @@ def wire(
         retention=retention,
         telemetry=telemetry,
     )
+
+
+def _metrics(services: Services, store: Store, meter: PrometheusMeter) -> ASGIApp:
+    async def text() -> bytes:
+        queued = store.depth if isinstance(store, MeteredStore) else 0
+        return meter.text(await read_gauges(services, queued=queued))
+
+    host = services.live.world.configuration.server.metrics_listen.rpartition(":")[0]
+    return metrics_app(text, CONTENT_TYPE, listen_host=host.strip("[]"))
+
+
+@asynccontextmanager
+async def _tracing(server: Server) -> AsyncGenerator[Tracer]:
+    """Spans to the configured collector, or to nobody; what is left is sent at the end."""
+    if not server.otlp_endpoint and not any(os.environ.get(name) for name in _COLLECTORS):
+        yield NO_TRACER
+        return
+    # The SDK takes long to import, and few gateways have a collector.
+    from gateway.adapters.tracing import tracer_to
+
+    tracer = tracer_to(server.otlp_endpoint)
+    try:
+        yield tracer
+    finally:
+        await asyncio.to_thread(tracer.close)
+
+
+_COLLECTORS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+"""Variables of the environment that name a collector, by OpenTelemetry's own convention."""
 
 
 def _app(services: Services, mcp: "agents_mcp.McpEndpoint", reloader: Reloader) -> Edge:

@@ -113,3 +113,9 @@ class Server:
     """Runtime built-ins that are on, by capability id."""
     database: str = field(default="", repr=False)
     """The PostgreSQL database as a URL; empty: SQLite in the data folder. Never shown, it may hold a password."""
+    metrics_listen: str = ""
+    """Where `/metrics` listens, as `host:port`; empty for nowhere. It asks for no credential."""
+    otlp_endpoint: str = ""
+    """Base address of the collector spans go to by OTLP over HTTP; empty for none."""
+    log_level: str = "info"
+    """The least that is logged: `debug`, `info`, `warning` or `error`."""

@@ -10,6 +10,9 @@ from policy.vocabulary import Confirm, Effect, Risk, Verdict, highest
 
 Judged = tuple[Outcome, str]
 
+POLICY_ERROR: Final = ("policy_error",)
+"""The reasons of a decision that could not be made."""
+
 _NOT_APPLICABLE: Final[Judged] = (Outcome.NOT_APPLICABLE, "runs without a page")
 
 
@@ -81,7 +84,7 @@ def decide(question: Question, rules: Sequence[Rule]) -> Decision:
             return Decision(verdict=Verdict.FORBID, tier=Risk.DISPLAY_ONLY, reasons=tuple(refused))
         return _weigh(question, rules)
     except Exception:  # noqa: BLE001 - a broken factor must close the door, not open it
-        return Decision(verdict=Verdict.FORBID, tier=Risk.RESTRICTED, reasons=("policy_error",))
+        return Decision(verdict=Verdict.FORBID, tier=Risk.RESTRICTED, reasons=POLICY_ERROR)
 
 
 def judge_stages(question: Question) -> list[StageResult]:

@@ -1,4 +1,4 @@
-"""Write the pages of docs/ that say what the code already says: codes, events, commands, diagrams, the admin API.
+"""Write the pages of docs/ that say what the code already says: codes, events, metrics, commands, diagrams, admin API.
 
 Usage: `python scripts/docs.py` writes them, `python scripts/docs.py --check` only compares and ends with 1 and a
 diff where one is out of date. Words that no table of the code holds stand here, keyed by the code's own names.
@@ -20,6 +20,7 @@ from gateway.domain import approvals, calls
 from gateway.domain.audit import AuditEvent, Stream
 from gateway.domain.errors import ErrorCode
 from gateway.protocol.surface import REFUSED_IN_RESULT, SPELLINGS
+from gateway.runtime.telemetry.names import METRICS
 from gateway.transports import admin_http
 from gateway.transports.agents_mcp.refusals import TOLD
 from gateway.transports.errors import STATUSES
@@ -400,6 +401,41 @@ def events_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+# ---- metrics ----------------------------------------------------------------------------------------------------
+
+
+def metrics_page() -> str:
+    """docs/reference/metrics.md."""
+    lines = [
+        GENERATED,
+        "",
+        "# Metrics",
+        "",
+        "`GET /metrics` on `server.metrics_listen`, in the text format of Prometheus; [Watch a gateway](../how-to/observe.md) says what to look at.",
+        "Every label has a closed set of values, and one that is not in it is told as `other`; no label names a user, a session or a capability.",
+        "Beside these there are the `process_*` metrics of the client library.",
+        "",
+        "| metric | type | means |",
+        "|---|---|---|",
+    ]
+    lines += [f"| `{metric.name}` | {metric.kind} | {metric.help} |" for metric in METRICS]
+    lines += ["", "## Labels", "", "| metric | label | values |", "|---|---|---|"]
+    for metric in METRICS:
+        for label, values in metric.labels:
+            lines.append(f"| `{metric.name}` | `{label}` | {_values_of(values)} |")
+    lines += ["", "## Buckets", "", "Upper bounds in seconds.", "", "| metric | buckets |", "|---|---|"]
+    lines += [f"| `{m.name}` | {' '.join(f'{bound:g}' for bound in m.buckets)} |" for m in METRICS if m.buckets]
+    return "\n".join(lines) + "\n"
+
+
+def _values_of(values: frozenset[str]) -> str:
+    if values >= {code.wire for code in ErrorCode}:
+        return "a [code](codes.md)"
+    if all(value.isdecimal() for value in values):
+        return "an HTTP status; 499 where the client left first"
+    return " ".join(f"`{value}`" if value else "none" for value in sorted(values))
+
+
 # ---- commands ---------------------------------------------------------------------------------------------------
 
 
@@ -527,6 +563,7 @@ def pages() -> dict[Path, str]:
         DOCS / "reference" / "codes.md": codes_page(),
         DOCS / "reference" / "audit-events.md": events_page(),
         DOCS / "reference" / "cli.md": cli_page(),
+        DOCS / "reference" / "metrics.md": metrics_page(),
         DOCS / "reference" / "admin-api.openapi.json": admin_http.document().decode(),
         DOCS / "spec" / "surface-protocol.openapi.json": surface_document().decode(),
         architecture: with_diagrams(architecture.read_text()),

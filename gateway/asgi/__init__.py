@@ -3,13 +3,14 @@
 import asyncio
 import resource
 import signal
-from collections.abc import Callable, Generator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from gateway.adapters.configuration.values import listen
 from gateway.adapters.configuration_file import load_file
 from gateway.adapters.process_lock import hold_lock
 from gateway.asgi.connections import Bounds, protocol_of
@@ -92,6 +93,7 @@ async def serve(config: Path, data: Path, *, on_ready: Callable[[Gateway], None]
         ending = _Ending(gateway, server)
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, ending.ask)
+        await stack.enter_async_context(_serving_metrics(gateway))
         if on_ready is not None:
             on_ready(gateway)
         await server.serve()
@@ -124,3 +126,19 @@ def _allow_files(wanted: int) -> None:
     ceiling = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if soft != resource.RLIM_INFINITY and soft < ceiling:
         resource.setrlimit(resource.RLIMIT_NOFILE, (ceiling, hard))
+
+
+@asynccontextmanager
+async def _serving_metrics(gateway: Gateway) -> AsyncGenerator[None]:
+    """`/metrics` on its own listener, where one is configured."""
+    if gateway.metrics is None:
+        yield
+        return
+    host, port = listen(gateway.services.live.world.configuration.server.metrics_listen)
+    server = server_of(gateway.metrics, host, port, lambda: None)
+    serving = asyncio.create_task(server.serve())
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving

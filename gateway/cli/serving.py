@@ -51,15 +51,21 @@ def _loaded(config: Path) -> "Configuration":
 
 def _probe(configuration: "Configuration") -> None:
     """Find out in time, and in words, that the address is not to be had."""
+    from gateway.adapters.configuration.values import listen
+
     server = configuration.server
-    family = socket.AF_INET6 if ":" in server.listen_host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((server.listen_host, server.listen_port))
-        except OSError as error:
-            where = f"{server.listen_host}:{server.listen_port}"
-            fail(f"cannot listen on `{where}`: {error.strerror}; change `server.listen`, or stop what listens there")
+    wanted = {"server.listen": (server.listen_host, server.listen_port)}
+    if server.metrics_listen:
+        wanted["server.metrics_listen"] = listen(server.metrics_listen)
+    for setting, (host, port) in wanted.items():
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((host, port))
+            except OSError as error:
+                where = f"{host}:{port}"
+                fail(f"cannot listen on `{where}`: {error.strerror}; change `{setting}`, or stop what listens there")
 
 
 def init(folder: Annotated[Path, typer.Argument(metavar="[DIR]")] = Path()) -> None:

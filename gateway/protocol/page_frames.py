@@ -30,6 +30,9 @@ Token = Annotated[str, Field(min_length=1, max_length=256)]
 Name = Annotated[str, Field(min_length=1, max_length=160)]
 Visibility = Literal["visible", "hidden"]
 
+Span = Annotated[str, Field(max_length=256)]
+"""Where in a trace the page did its work; what is no `traceparent` is ignored, not refused."""
+
 DECLARATIONS_SCHEMA: Final = {"type": "array", "items": {"$ref": "#/$defs/Declaration"}}
 
 
@@ -94,6 +97,7 @@ class Refused(Frame):
 class Started(Frame):
     type: Literal["started"]
     ref: Ref
+    traceparent: Span = ""
 
 
 class Progress(Frame):
@@ -119,6 +123,7 @@ class Succeeded(Frame):
     ok: Literal[True]
     output: Any
     evidence: Any = None
+    traceparent: Span = ""
 
 
 class Failed(Frame):
@@ -127,6 +132,7 @@ class Failed(Frame):
     epoch: int
     ok: Literal[False]
     error: ResultError
+    traceparent: Span = ""
 
 
 class RecordWindow(Frame):

@@ -77,6 +77,10 @@ class AgentSessions:
             and (at >= since or session.id in self._watchers)
         ]
 
+    def connected(self, since: int) -> int:
+        """How many live sessions spoke at or after `since` or hold a stream open."""
+        return sum(at >= since or name in self._watchers for name, (_, at) in self._used.items())
+
     async def in_page(self, page: LivePage) -> AgentSession | None:
         """The session an in-page client of this page acts in; None where its site allows none."""
         async with self._opening:

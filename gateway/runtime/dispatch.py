@@ -20,7 +20,6 @@ from gateway.runtime.effects import AskChanged, Effect, Execute, Told
 from gateway.runtime.inventory import question_of
 from gateway.runtime.ports import Tx
 from gateway.runtime.world import LivePage, World
-from policy.engine import decide
 from policy.model import Decision
 
 FOREGROUND_MS: Final = 60_000
@@ -67,7 +66,7 @@ def _world_check(tx: Tx, world: World, call: Call, session: AgentSession) -> Gat
         return GatewayError(ErrorCode.REVOKED, f"capability `{call.capability}` was withdrawn")
     if descriptor.fingerprint != call.capability_fingerprint:
         return GatewayError(ErrorCode.STALE_INVENTORY, f"capability `{call.capability}` has changed")
-    decision = decide(question_of(world, session, descriptor, page), world.configuration.rules)
+    decision = world.decide(question_of(world, session, descriptor, page))
     if binding_text(decision) != call.decision:
         return GatewayError(ErrorCode.POLICY_CHANGED, "the policy for this call has changed")
     return None

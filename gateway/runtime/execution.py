@@ -138,8 +138,10 @@ class Execution:
 
     # -- what a page says of its work -------------------------------------------------------------------------
 
-    async def answered_by_page(self, page: str, epoch: int, ref: str, answer: Answer) -> bool | None:
-        """Judge and record what the document at `epoch` says came of `ref`.
+    async def answered_by_page(
+        self, page: str, epoch: int, ref: str, answer: Answer, *, span: str = ""
+    ) -> bool | None:
+        """Judge and record what the document at `epoch` says came of `ref`; `span` is where in a trace it ran there.
 
         False when it was dropped, None when that document never had such a call.
         """
@@ -147,6 +149,7 @@ class Execution:
         handed = await self._handed(page, epoch, ref)
         if handed is None:
             return None
+        self._watch.ran_in(ref, span)
         is_taken = await self.answer(
             handed.call, answer, declared=handed.declared, promise=handed.promise, page=page, epoch=epoch
         )
@@ -183,11 +186,12 @@ class Execution:
         self.progressed(handed.call, n, total, message)
         return True
 
-    def started_on_page(self, page: str, epoch: int, ref: str) -> None:
+    def started_on_page(self, page: str, epoch: int, ref: str, *, span: str = "") -> None:
         """Note that the handler is about to run; stored with the result, or a moment later without one."""
         handed = self._on_page.get(ref)
         if handed is None or (handed.call.page, handed.call.epoch) != (page, epoch):
             return
+        self._watch.ran_in(ref, span)
         self._started.setdefault(ref, self._clock.now())
         reach(Point.STARTED_NOTED)
         # A commit of its own, now, would stand between a quick handler's result and its caller.

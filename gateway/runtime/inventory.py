@@ -12,7 +12,7 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Listed, Snapshot, key_of
 from gateway.runtime.world import LivePage, World
-from policy.engine import decide, effective
+from policy.engine import effective
 from policy.model import Declared, Question, Stage
 from policy.patterns import PatternSet
 from policy.vocabulary import Verdict
@@ -49,7 +49,7 @@ def listed(world: World, session: AgentSession, descriptor: Descriptor, pages: l
     """How `descriptor` is listed for `session`, offered by `pages` (none: by the runtime); None if it is not."""
     page = pages[0] if pages else None
     question = question_of(world, session, descriptor, page)
-    decision = decide(question, world.configuration.rules)
+    decision = world.decide(question)
     if decision.verdict is Verdict.FORBID:
         return None
     return Listed(

@@ -144,6 +144,10 @@ class Calls(Protocol):
         """The `unknown` calls whose ref is greater than `after`, by ref."""
         ...
 
+    def count_unknown(self) -> int:
+        """How many calls are `unknown`."""
+        ...
+
     def purge(self, *, minted: bool, ended_before: int, limit: int) -> int:
         """Forget at most `limit` calls, the earliest ended first, whose call_id the gateway did or did not make
         (`minted`), that ended before `ended_before` and whose result is erased, with their receipts and approvals.

@@ -14,6 +14,7 @@ from gateway.runtime import audit
 from gateway.runtime.checkpoints import forget_records, write_checkpoints
 from gateway.runtime.horizons import raise_call_horizon, raise_nonce_horizon
 from gateway.runtime.ports import Clock, Store, Tx
+from gateway.runtime.telemetry import NO_METER, Meter, names
 from gateway.runtime.world import Live
 from gateway.settings import Limits
 
@@ -88,10 +89,11 @@ LONG: Final[Mapping[str, Rule]] = {
 class Retention:
     """Applies the rules, a bounded piece at a time."""
 
-    def __init__(self, *, store: Store, live: Live, clock: Clock) -> None:
+    def __init__(self, *, store: Store, live: Live, clock: Clock, meter: Meter = NO_METER) -> None:
         self._store = store
         self._live = live
         self._clock = clock
+        self._meter = meter
         self._looked_at: int | None = None
         self._even_since = 0
         self._short_at = 0
@@ -141,10 +143,11 @@ class Retention:
                 if units is not None and (units := units - 1) < 0:
                     return False
                 is_history = rules is LONG
-                if (
-                    await self._store.run(lambda tx, n=name, r=rule, h=is_history: _unit(tx, n, r, limits, now, h))
-                    < BATCH
-                ):
+                forgotten = await self._store.run(
+                    lambda tx, n=name, r=rule, h=is_history: _unit(tx, n, r, limits, now, h)
+                )
+                self._meter.add(names.PURGED, name, n=forgotten)
+                if forgotten < BATCH:
                     break
         return True
 

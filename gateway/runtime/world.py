@@ -9,6 +9,12 @@ from dataclasses import dataclass, field, replace
 from capabilities.contract import Descriptor
 from gateway.domain.configuration import Configuration
 from gateway.domain.pages import PageSession
+from policy.engine import POLICY_ERROR, decide
+from policy.model import Decision, Question
+
+
+def _nobody() -> None:
+    return
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +52,15 @@ class World:
     builtins: Mapping[str, Descriptor] = field(default_factory=dict[str, Descriptor])
     pages: Mapping[str, LivePage] = field(default_factory=dict[str, LivePage])
     generation: int = 0
+    on_policy_error: Callable[[], None] = _nobody
+    """Told of every decision that could not be made; may be called on the store thread."""
+
+    def decide(self, question: Question) -> Decision:
+        """Answer `question` by the rules in force."""
+        decision = decide(question, self.configuration.rules)
+        if decision.reasons == POLICY_ERROR:
+            self.on_policy_error()
+        return decision
 
     def pages_of(self, user: str, site: str | None = None) -> list[LivePage]:
         """The user's live pages (dropped ones within grace included), best first."""

@@ -119,6 +119,9 @@ class MemoryCalls:
         lost = [c for c in self._tables.calls.values() if c.state is CallState.UNKNOWN and c.ref > after]
         return sorted(lost, key=lambda call: call.ref)[:limit]
 
+    def count_unknown(self) -> int:
+        return sum(call.state is CallState.UNKNOWN for call in self._tables.calls.values())
+
     def purge(self, *, minted: bool, ended_before: int, limit: int) -> int:
         ended = [
             (call.ended_at, call.ref)

@@ -93,7 +93,18 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         TOP: ("version", "server", "limits", "sites", "agents", "rules"),
-        SERVER: ("listen", "public_url", "hosts", "trusted_proxies", "origins", "builtins", "database"),
+        SERVER: (
+            "listen",
+            "public_url",
+            "hosts",
+            "trusted_proxies",
+            "origins",
+            "builtins",
+            "database",
+            "metrics_listen",
+            "otlp_endpoint",
+            "log_level",
+        ),
         LIMITS: tuple(BOUNDS),
         SITE: (
             "address",

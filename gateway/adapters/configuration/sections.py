@@ -46,6 +46,9 @@ def server_of(top: Fields, builtins: Collection[str]) -> Server:
         origins=section.texts("origins", values.origin),
         builtins=section.texts("builtins", builtin),
         database=section.text("database", values.database),
+        metrics_listen=section.text("metrics_listen", values.metrics_listen, default.metrics_listen),
+        otlp_endpoint=section.text("otlp_endpoint", values.address, default.otlp_endpoint),
+        log_level=section.text("log_level", values.log_level, default.log_level),
     )
 
 

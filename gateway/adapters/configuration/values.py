@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from gateway.adapters.logs import LEVELS
 from policy.patterns import is_pattern
 
 Judge = Callable[[str], str]
@@ -158,6 +159,19 @@ def listen(text: str) -> tuple[str, int]:
     if port is None:
         raise Refused(f"`{text}` names no port", form)
     return found.removeprefix("[").removesuffix("]"), port
+
+
+def metrics_listen(text: str) -> str:
+    """Where `/metrics` listens, as written."""
+    listen(text)
+    return text
+
+
+def log_level(text: str) -> str:
+    """How much is logged."""
+    if text not in LEVELS:
+        raise Refused(f"there is no level `{text}`", f"there are {', '.join(LEVELS)}")
+    return text
 
 
 def _split(text: str, form: str) -> SplitResult:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Final
 
-from sqlalchemy import bindparam, delete, exists, func, insert, literal_column, select, update
+from sqlalchemy import and_, bindparam, delete, exists, func, insert, literal_column, select, update
 
 from gateway.adapters.sql.approvals import APPROVALS
 from gateway.adapters.sql.connection import Connection, Values
@@ -198,20 +198,18 @@ _ERASE_RESULTS: Final = Statement(
     "limit",
 )
 
+_IS_UNKNOWN: Final = and_(
+    # What has not ended is in the index of ends, under NULL.
+    _C.minted.in_([literal_column("0"), literal_column("1")]),
+    _C.ended_at.is_(None),
+    one_of(_C.state, [CallState.UNKNOWN]),
+)
 _UNKNOWN: Final = Statement(
-    select(CALLS)
-    .where(
-        # What has not ended is in the index of ends, under NULL.
-        _C.minted.in_([literal_column("0"), literal_column("1")]),
-        _C.ended_at.is_(None),
-        one_of(_C.state, [CallState.UNKNOWN]),
-        _C.ref > value(_C.ref, "after"),
-    )
-    .order_by(_C.ref)
-    .limit(_LIMIT),
+    select(CALLS).where(_IS_UNKNOWN, _C.ref > value(_C.ref, "after")).order_by(_C.ref).limit(_LIMIT),
     "after",
     "limit",
 )
+_COUNT_UNKNOWN: Final = Statement(select(func.count()).select_from(CALLS).where(_IS_UNKNOWN))
 
 _CHUNK: Final = 100
 """Calls forgotten by one statement."""
@@ -344,6 +342,10 @@ class SqlCalls:
 
     def unknown(self, *, after: str = "", limit: int) -> Sequence[Call]:
         return self._many(_UNKNOWN, (after, limit))
+
+    def count_unknown(self) -> int:
+        row = self._connection.fetch_one(_COUNT_UNKNOWN)
+        return 0 if row is None else row[0]
 
     def purge(self, *, minted: bool, ended_before: int, limit: int) -> int:
         # First the lock that everybody takes first: two purges at once then see different calls.

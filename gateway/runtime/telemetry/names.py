@@ -73,6 +73,7 @@ ROUTES: Final = _values(
     "/v1/host-tokens",
     "/page/v1",
     "/surface-host{rest}",
+    "/livez",
     "/healthz",
     "/readyz",
     "/admin/v1/{rest}",
@@ -184,7 +185,15 @@ PURGED: Final = Metric(
     name="ostiary_purged_total",
     kind=Kind.COUNTER,
     help="Rows removed because their time was over.",
-    labels=(("kind", _values("results", "tickets", "nonces", "calls", "audit", "sessions", "pages", "denials")),),
+    labels=(
+        (
+            "kind",
+            _values(
+                *("results", "nonces", "tickets", "admin_requests", "denials", "calls", "minted_calls", "sessions"),
+                *("keys", "admin_tokens", "pages", "audit"),
+            ),
+        ),
+    ),
 )
 STORE_UNIT: Final = Metric(
     name="ostiary_store_unit_duration_seconds",
@@ -284,6 +293,10 @@ EXECUTE_TOOL: Final = "execute_tool"
 TRANSPORT: Final = "network.transport"
 PROTOCOL: Final = "network.protocol.name"
 CLIENT: Final = "client.address"
+
+HTTP_METHOD: Final = "http.request.method"
+HTTP_ROUTE: Final = "http.route"
+HTTP_STATUS: Final = "http.response.status_code"
 
 CALL_REF: Final = "ostiary.call.ref"
 CALL_CAPABILITY: Final = "ostiary.call.capability"

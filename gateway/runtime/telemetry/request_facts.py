@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class RequestFacts:
-    """`code` is the wire spelling of why it was refused; `traceparent` the place that what it starts belongs to.
+    """`peer` is the address behind the proxies, `code` the wire spelling of why it was refused,
+    `traceparent` the place that what it starts belongs to.
 
     `error_type` is what the conventions for spans call an answer that is an error, empty for any other.
     """
 
+    door: str | None = None
+    peer: str | None = None
     agent: str | None = None
     session: str | None = None
     code: str | None = None

@@ -63,7 +63,7 @@ def begin(
     meta = members_of(members_of(message.get("params")).get("_meta"))
     parent, carrier = read_traceparent(meta.get("traceparent")), read_traceparent(headers.get("traceparent"))
     if not telemetry.tracer.is_on:
-        exchange.traceparent = None if parent is None else parent.text
+        exchange.traceparent = this_request().traceparent = None if parent is None else parent.text
         return Operation(telemetry, method, telemetry.tracer.begin(method, kind=SpanKind.SERVER))
     target = _target(method, members_of(message.get("params")))
     span = telemetry.tracer.begin(

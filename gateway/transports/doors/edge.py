@@ -16,6 +16,7 @@ from gateway.domain.configuration import Configuration
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.limiter import Limiter
 from gateway.runtime.services import Services
+from gateway.runtime.telemetry import this_request
 from gateway.transports.doors.answers import defaults_of
 from gateway.transports.doors.bodies import too_large
 from gateway.transports.doors.door import ELSEWHERE, Browsers, Door
@@ -62,10 +63,14 @@ class Edge:
             return
         scope = terms.proxies.seen_through(scope)
         if scope["type"] == "websocket":
+            this_request().door = "page"
             await self._app(scope, receive, send)
             return
         door = self._door_of(scope["path"])
+        request = this_request()
+        request.door = door.name
         visit = Visit(scope, receive, send, max_bytes=door.max_bytes(terms.limits), defaults=terms.defaults)
+        request.peer = visit.peer
         is_listed = len(visit.origins) == 1 and visit.origins[0] in terms.origins
         if door.browsers is Browsers.ALL:
             visit.add(READABLE_BY_ALL)

@@ -9,6 +9,7 @@ from gateway.failpoints import Point, reach
 from gateway.protocol import page_frames as frames
 from gateway.runtime.pages import CLOSE_TICKET, Joined
 from gateway.runtime.services import Services
+from gateway.runtime.telemetry import names
 from gateway.runtime.world import LivePage
 from gateway.settings import Limits
 from gateway.transports.page_ws.in_page import InPageClient
@@ -83,6 +84,7 @@ class Document:
         while self._outgoing.is_open:
             await clock.sleep_until(clock.now() + limits.page_ping_ms)
             if self._pinged - self._ponged >= MISSED_PONGS:
+                self._services.telemetry.meter.add(names.PAGES_DROPPED, "silent")
                 self._outgoing.drop()
                 return
             self._pinged += 1
@@ -131,7 +133,7 @@ class Document:
     # -- work -------------------------------------------------------------------------------------------------
 
     async def _started(self, frame: frames.Started) -> None:
-        self._services.execution.started_on_page(self._page, self._epoch, frame.ref)
+        self._services.execution.started_on_page(self._page, self._epoch, frame.ref, span=frame.traceparent)
 
     async def _progressed(self, frame: frames.Progress) -> None:
         if frame.n <= self._progress.get(frame.ref, -1.0):
@@ -146,7 +148,9 @@ class Document:
         self._progress.pop(frame.ref, None)
         answer = answer_of(frame, self._limits.page_result_bytes)
         if isinstance(frame, UnsafeResult) or frame.epoch == self._epoch:
-            known = await self._services.execution.answered_by_page(self._page, self._epoch, frame.ref, answer)
+            span = "" if isinstance(frame, UnsafeResult) else frame.traceparent
+            execution = self._services.execution
+            known = await execution.answered_by_page(self._page, self._epoch, frame.ref, answer, span=span)
         else:
             known = None
         if known is None:

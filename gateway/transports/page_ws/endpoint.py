@@ -134,10 +134,13 @@ class _Socket:
         self._services = services
         self._websocket = websocket
         self._origin = origin
+        meter = services.telemetry.meter
         self._arrived = arrived
         self._document: Document | None = None
         self._wire: PageProtocol = websocket.scope[WIRE]
-        self._outgoing = Outgoing(websocket, max_frames=limits.page_queue_frames, max_bytes=limits.page_queue_bytes)
+        self._outgoing = Outgoing(
+            websocket, max_frames=limits.page_queue_frames, max_bytes=limits.page_queue_bytes, meter=meter
+        )
         self._incoming = Incoming(
             websocket,
             self._wire,
@@ -146,6 +149,7 @@ class _Socket:
             clock=services.clock,
             limits=limits,
             peer=peer_of(websocket),
+            meter=meter,
         )
 
     async def live(self) -> None:

@@ -16,6 +16,7 @@ from gateway.protocol.page_frames import FRAME_BYTES, FRAME_DEPTH, SNAPSHOT_DEPT
 from gateway.protocol.strict_json import BadJson, parse
 from gateway.runtime.ports import Clock
 from gateway.runtime.refusals import Refusals
+from gateway.runtime.telemetry import NO_METER, Meter, names
 from gateway.settings import Limits
 from gateway.transports.doors import refusal_of_json
 from gateway.transports.page_ws.outgoing import Outgoing
@@ -98,6 +99,7 @@ class Incoming:
         clock: Clock,
         limits: Limits,
         peer: str,
+        meter: Meter = NO_METER,
     ) -> None:
         self._websocket = websocket
         self._wire = wire
@@ -106,6 +108,7 @@ class Incoming:
         self._clock = clock
         self._pace = Pace(limits, clock.now())
         self._peer = peer
+        self._meter = meter
         self._is_slowed = False
 
     def welcomed(self, page: str) -> None:
@@ -124,9 +127,12 @@ class Incoming:
                 return None
             await self._pay(message)
             try:
-                return self._read(message)
+                frame = self._read(message)
             except GatewayError as error:
                 await self.refuse(error)
+            else:
+                self._meter.add(names.PAGE_FRAMES, "in", "result" if isinstance(frame, UnsafeResult) else frame.type)
+                return frame
 
     async def refuse(self, error: GatewayError) -> None:
         """Tell the page that its frame was not taken, and note it."""

@@ -14,6 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from gateway.failpoints import Point, reach
 from gateway.protocol.page_frames import bye
 from gateway.protocol.strict_json import dumps
+from gateway.runtime.telemetry import NO_METER, Meter, names
 
 _SAID: Final = frozenset({"revoked", "expired", "shutdown"})
 """What a page is told before its socket closes; a close code says the rest."""
@@ -22,7 +23,10 @@ _SAID: Final = frozenset({"revoked", "expired", "shutdown"})
 class Outgoing:
     """One socket's frames on their way (`pages.PageConnection`). Every method but `run` returns at once."""
 
-    def __init__(self, websocket: WebSocket, *, max_frames: int, max_bytes: int) -> None:
+    def __init__(
+        self, websocket: WebSocket, *, max_frames: int, max_bytes: int, meter: Meter = NO_METER
+    ) -> None:
+        self._meter = meter
         self._websocket = websocket
         self._max_frames = max_frames
         self._max_bytes = max_bytes
@@ -51,8 +55,10 @@ class Outgoing:
             return False
         text = dumps(frame)
         if len(self._queue) >= self._max_frames or self._bytes + len(text) > self._max_bytes:
+            self._meter.add(names.PAGES_DROPPED, "slow")
             self.drop()
             return False
+        self._meter.add(names.PAGE_FRAMES, "out", frame["type"])
         self._put(text, frame["ref"] if frame["type"] == "invoke" else None)
         return True
 

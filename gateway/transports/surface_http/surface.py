@@ -15,6 +15,7 @@ from gateway.protocol.surface import answered, is_answer, refused, request_id
 from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
 from gateway.runtime.surface import WAIT_MAX_SECONDS, WAIT_SECONDS, Handled, Transmission, read_envelope
+from gateway.runtime.telemetry import this_request
 from gateway.transports.doors import (
     Door,
     Endpoint,
@@ -127,7 +128,7 @@ def _transmission(headers: Headers, arrival: int, *, is_invoke: bool) -> Transmi
         stamp=int(_header(headers, "Ostiary-Timestamp", _STAMP)) if is_invoke else None,
         wait_seconds=_wait_of(headers),
         arrival=arrival,
-        traceparent=headers.get("traceparent"),
+        traceparent=this_request().traceparent or headers.get("traceparent"),
     )
 
 

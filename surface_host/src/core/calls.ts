@@ -81,18 +81,20 @@ export function createCalls(ports: CallPorts): Calls {
     return same && prompt.decision?.decision === 'approve' ? null : 'approval_missing';
   };
 
-  const finish = (frame: InvokeFrame, ending: Ending): void => {
+  const finish = (frame: InvokeFrame, ending: Ending, span?: string): void => {
     const { ref, epoch } = frame;
+    const place = span === undefined ? {} : { traceparent: span };
     const failed = (code: Extract<Ending, { ok: false }>['code'], message: string): Answer => ({
       type: 'result',
       ref,
       epoch,
       ok: false,
       error: { code, message },
+      ...place,
     });
     if (!ending.ok) return answer(failed(ending.code, ending.message));
     const { ok, output, evidence } = ending;
-    const result: Answer = { type: 'result', ref, epoch, ok, output, ...(evidence === undefined ? {} : { evidence }) };
+    const result: Answer = { type: 'result', ref, epoch, ok, output, ...(evidence === undefined ? {} : { evidence }), ...place };
     const bytes = byteLength(JSON.stringify(result));
     answer(bytes > FRAME_LIMIT ? failed('handler_error', `the action ran, but its result frame has ${bytes} bytes`) : result);
   };
@@ -113,6 +115,7 @@ export function createCalls(ports: CallPorts): Calls {
       if (why) return refuse(ref, { why });
 
       const controller = new AbortController();
+      let span: string | undefined;
       running.set(ref, controller);
       const stopClock = ports.later(frame.deadline, () => controller.abort(new Error('the deadline passed')));
       try {
@@ -125,9 +128,13 @@ export function createCalls(ports: CallPorts): Calls {
           if (!running.has(ref)) return;
           send({ type: 'progress', ref, n, ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) });
         };
-        finish(frame, await run(registration.capability, { input: frame.input, ref, signal: controller.signal, progress, settle: ports.settle }));
+        const { input: text, traceparent } = frame;
+        const place = traceparent === undefined ? {} : { traceparent };
+        const trace = (own: string): void => void (span = String(own).slice(0, 256));
+        const { signal } = controller;
+        finish(frame, await run(registration.capability, { input: text, ref, ...place, trace, signal, progress, settle: ports.settle }), span);
       } catch (error) {
-        finish(frame, { ok: false, code: 'handler_error', message: messageOf(error) });
+        finish(frame, { ok: false, code: 'handler_error', message: messageOf(error) }, span);
       } finally {
         stopClock();
         running.delete(ref);

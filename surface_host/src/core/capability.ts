@@ -8,6 +8,10 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** The gateway's name of this call. */
   readonly ref: string;
+  /** The place in the caller's trace (W3C `traceparent`), where it named one. */
+  readonly traceparent?: string;
+  /** Names the span this page did the work in, so that the gateway's trace leads to it. */
+  trace(traceparent: string): void;
   /** Reports how far the work got; `n` must grow. */
   progress(n: number, total?: number, message?: string): void;
 }

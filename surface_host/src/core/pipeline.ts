@@ -48,6 +48,8 @@ export interface RunOptions {
   /** The arguments as text: every step gets a copy of its own. */
   readonly input: string;
   readonly ref: string;
+  readonly traceparent?: string;
+  readonly trace: (traceparent: string) => void;
   readonly signal: AbortSignal;
   readonly progress: (n: number, total?: number, message?: string) => void;
   /** Waits one turn of the event loop without a timer or an animation frame. */
@@ -64,7 +66,8 @@ const snapshot = (value: unknown): unknown => {
 
 export async function run(capability: Capability, options: RunOptions): Promise<Ending> {
   const input = (): unknown => JSON.parse(options.input) as unknown;
-  const { signal, ref } = options;
+  const { signal, ref, traceparent, trace } = options;
+  const place = traceparent === undefined ? {} : { traceparent };
   const thrown = (error: unknown): Ending => fail(signal.aborted ? 'cancelled' : 'handler_error', messageOf(error));
 
   let before: unknown;
@@ -72,7 +75,7 @@ export async function run(capability: Capability, options: RunOptions): Promise<
   try {
     before = snapshot(await capability.observe?.());
     if (signal.aborted) return fail('cancelled', 'cancelled before the handler ran');
-    returned = await capability.handler(input(), { signal, ref, progress: growing(options.progress) });
+    returned = await capability.handler(input(), { signal, ref, ...place, trace, progress: growing(options.progress) });
   } catch (error) {
     return thrown(error);
   }

@@ -66,8 +66,8 @@ export interface RefusedFrame {
 }
 
 export type ResultFrame =
-  | { readonly type: 'result'; readonly ref: string; readonly epoch: number; readonly ok: true; readonly output: Json; readonly evidence?: Json }
-  | { readonly type: 'result'; readonly ref: string; readonly epoch: number; readonly ok: false; readonly error: { readonly code: ResultCode; readonly message: string } };
+  | { readonly type: 'result'; readonly ref: string; readonly epoch: number; readonly ok: true; readonly output: Json; readonly evidence?: Json; readonly traceparent?: string }
+  | { readonly type: 'result'; readonly ref: string; readonly epoch: number; readonly ok: false; readonly error: { readonly code: ResultCode; readonly message: string }; readonly traceparent?: string };
 
 export interface ContextWindow {
   readonly records: readonly Json[];

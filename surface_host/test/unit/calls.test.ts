@@ -25,6 +25,15 @@ describe('calls', () => {
     expect(sent[1]).toEqual({ type: 'result', ref: 'call_1', epoch: 1, ok: true, output: { n: 1 } });
   });
 
+  test('a handler sees the place in its caller\'s trace, and what it names goes back', async () => {
+    const { calls, sent, registry } = bench();
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const own = '00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01';
+    registry.register(todo({ handler: (_, context) => (context.trace(own), { seen: context.traceparent }) }));
+    await calls.invoke(invokeOf({ traceparent }));
+    expect(sent[1]).toEqual({ type: 'result', ref: 'call_1', epoch: 1, ok: true, output: { seen: traceparent }, traceparent: own });
+  });
+
   test('a repeat while it runs is answered with started', async () => {
     const { calls, sent, registry } = bench();
     let finish = (): void => undefined;

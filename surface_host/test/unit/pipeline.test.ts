@@ -8,6 +8,7 @@ const go = (capability: Capability, over: Partial<Parameters<typeof run>[1]> = {
     ref: 'call_1',
     signal: new AbortController().signal,
     progress: () => undefined,
+    trace: () => undefined,
     settle: () => Promise.resolve(),
     ...over,
   });
