@@ -159,8 +159,8 @@ GUARDS: Final = (
         section="§4",
         why="a factor that cannot be judged would open the door or stop the gateway",
         file=_ENGINE,
-        old='return Decision(verdict=Verdict.FORBID, tier=Risk.RESTRICTED, reasons=POLICY_ERROR)',
-        new='return Decision(verdict=Verdict.PERMIT, tier=Risk.DISPLAY_ONLY, reasons=POLICY_ERROR)',
+        old="return Decision(verdict=Verdict.FORBID, tier=Risk.RESTRICTED, reasons=POLICY_ERROR)",
+        new="return Decision(verdict=Verdict.PERMIT, tier=Risk.DISPLAY_ONLY, reasons=POLICY_ERROR)",
         tests=(_ENGINE_TESTS,),
     ),
     Guard(
