@@ -23,9 +23,7 @@ _SAID: Final = frozenset({"revoked", "expired", "shutdown"})
 class Outgoing:
     """One socket's frames on their way (`pages.PageConnection`). Every method but `run` returns at once."""
 
-    def __init__(
-        self, websocket: WebSocket, *, max_frames: int, max_bytes: int, meter: Meter = NO_METER
-    ) -> None:
+    def __init__(self, websocket: WebSocket, *, max_frames: int, max_bytes: int, meter: Meter = NO_METER) -> None:
         self._meter = meter
         self._websocket = websocket
         self._max_frames = max_frames
