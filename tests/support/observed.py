@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,7 +101,9 @@ async def observed(data: Path, *, server: Mapping[str, Any] | None = None, **lim
         try:
             async with httpx.AsyncClient(base_url=f"http://{HOST}:{port}", timeout=PATIENCE) as http:
                 store = gateway.services.spine.store
-                rig = Observed(gateway.services, port, clock, store, http, gateway=gateway, exporter=exporter)
+                rig = Observed(
+                    gateway.services, port, clock, store, http, _never_fails, gateway=gateway, exporter=exporter
+                )
                 yield rig
                 await rig.close()
         finally:
@@ -115,3 +117,7 @@ async def observed(data: Path, *, server: Mapping[str, Any] | None = None, **lim
 def lines_of(text: str) -> list[dict[str, Any]]:
     """The log lines in what was written to standard error."""
     return [json.loads(line) for line in text.splitlines()]
+
+
+def _never_fails() -> Callable[[], None]:
+    raise AssertionError("the store of a whole gateway is a real one; it does not fail on command")
