@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench.client import Load, Measured
+from tests.bench.idle_pages import idle_pages
 from tests.bench.page import round_trips
 
 ROUNDS: Final = 9
@@ -66,7 +67,8 @@ def server(kind: str, tools: int) -> Generator[Target]:
     """Start one of the servers."""
     with tempfile.TemporaryDirectory(prefix="ostiary-bench-") as folder:
         command = [sys.executable, "-m", "tests.bench.servers", kind, folder, str(tools)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        with Path(folder, "log").open("w") as log:  # a line per request and call is part of what is measured
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         try:
             assert process.stdout is not None
             yield Target(process, **json.loads(process.stdout.readline()))
@@ -165,6 +167,12 @@ def page() -> list[Row]:
     ]
 
 
+def idle() -> list[Row]:
+    """Memory of the gateway for one page that is connected and says nothing."""
+    found = idle_pages(1_000)
+    return [Row(name="page.idle_memory.1000", value=found.bytes_per_page / 1_024, unit="KiB")]
+
+
 @contextmanager
 def pair_of(*, tools: int, kind: str = "gateway") -> Generator[Pair]:
     """A gateway and the baseline, running."""
@@ -174,7 +182,7 @@ def pair_of(*, tools: int, kind: str = "gateway") -> Generator[Pair]:
 
 def main() -> None:
     """Measure, print, write."""
-    rows = [*calls(), *calls_on_postgresql(), *lists(), *page()]
+    rows = [*calls(), *calls_on_postgresql(), *lists(), *page(), *idle()]
     table = Table("row", "unit", title="rows named .cpu: server time per answer; ratio: value over baseline")
     for column in ("value", "baseline", "ratio"):
         table.add_column(column, justify="right")
