@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import hypothesis
 
@@ -27,7 +27,7 @@ SETTINGS: Final = hypothesis.settings(
     derandomize=EXAMPLES < 100,
     database=None,
     phases=[hypothesis.Phase.generate],
-    suppress_health_check=list(hypothesis.HealthCheck),
+    suppress_health_check=cast("list[hypothesis.HealthCheck]", list(hypothesis.HealthCheck)),
 )
 """The same requests in every short run, so that a failure there is a change; other ones in a long run."""
 
