@@ -189,6 +189,8 @@ class Rig:
     http: httpx.AsyncClient
     fail_commits: Callable[[], Callable[[], None]]
     """Let no transaction of its own store come to an end until the answer is called."""
+    way_in: int | None = None
+    """The port pages really connect to, where there is something between them and the gateway."""
     _pages: list[Page] = field(default_factory=list[Page])
 
     @property
@@ -242,7 +244,7 @@ class Rig:
         plain.setblocking(False)
         if window is not None:
             plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
-        await asyncio.get_running_loop().sock_connect(plain, (HOST, self.port))
+        await asyncio.get_running_loop().sock_connect(plain, (HOST, self.way_in or self.port))
         try:
             return await connect(
                 self.url,
