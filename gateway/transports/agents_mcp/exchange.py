@@ -10,6 +10,7 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import Call
 from gateway.failpoints import Point, reach
 from gateway.runtime.attendance import Attendance, Waiter
+from gateway.transports.doors.bodies import came_already
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -94,16 +95,8 @@ class Exchange:
 
 def left_already(receive: Receive) -> bool:
     """Whether the server knows by now that the client is gone, found without waiting."""
-    step = receive()
-    if not hasattr(step, "send"):
-        return False
-    try:
-        step.send(None)  # type: ignore[union-attr] - a coroutine; checked above
-    except StopIteration as done:
-        message: Message = done.value
-        return message["type"] == "http.disconnect"
-    step.close()  # type: ignore[union-attr] - the same
-    return False
+    message = came_already(receive)
+    return message is not None and message["type"] == "http.disconnect"
 
 
 current_exchange: ContextVar[Exchange] = ContextVar("ostiary_mcp_exchange")

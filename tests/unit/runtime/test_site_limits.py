@@ -41,6 +41,5 @@ async def test_a_lower_number_of_pages_holds_on_the_site_alone() -> None:
         with pytest.raises(GatewayError) as refused:
             await rig.page(ADD)
         assert refused.value.code.wire == "busy"
-        assert len(await rig.records("page.refused", code="busy")) == 1
         await rig.page(ADD, name="shop")
         await rig.page(ADD, name="shop")

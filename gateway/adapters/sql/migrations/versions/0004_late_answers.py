@@ -6,7 +6,7 @@ from alembic import op
 revision = "0004"
 down_revision = "0003"
 
-TEXT = sa.Text()
+TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 BYTES = sa.LargeBinary()
 
 
