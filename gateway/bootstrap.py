@@ -21,7 +21,8 @@ from gateway.adapters.ids import RandomIds
 from gateway.adapters.logs import configure_logs
 from gateway.adapters.metrics import CONTENT_TYPE, PrometheusMeter
 from gateway.adapters.sql import backups, check_place, open_postgresql, open_sqlite
-from gateway.domain.audit import AuditEvent
+from gateway.adapters.sql.moving import Moved, move
+from gateway.domain.audit import AuditEvent, AuditRecord
 from gateway.domain.configuration import Configuration
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
@@ -270,6 +271,23 @@ async def restore(
     finally:
         if staged is not None:
             backups.remove(staged)
+
+
+def move_to_postgresql(data: Path, url: str, *, by: str) -> Moved:
+    """Copy the SQLite database in `data` into the empty PostgreSQL database `url`. The caller holds the process lock.
+
+    Raises:
+        StoreRefused: it cannot be done; the target is as it was.
+        StoreUnavailable: the target failed.
+    """
+    source, now = data / DATABASE, SystemClock().now()
+    if not source.exists():
+        raise StoreRefused(f"there is no SQLite database in `{data}` to move")
+
+    def record_of(moved: Moved) -> AuditRecord:
+        return audit.of_admin(AuditEvent.STORE_MIGRATED, now, by=by, rows=sum(moved.rows.values()))
+
+    return move(source, url, record_of)
 
 
 def _enabled(builtins: Mapping[str, Builtin]) -> Enabled:

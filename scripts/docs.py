@@ -233,6 +233,7 @@ FACTS: Final[Mapping[str, str]] = {
     "policy": "the revision of the configuration the call was decided by",
     "reason": "what a refusal adds to its code, or what an administrator noted",
     "ref": "the gateway's name of the call",
+    "rows": "how many rows were copied, of all tables together",
     "scope": "the patterns a session may use, or the scopes of an admin token",
     "session": "the agent session",
     "sessions": "how many agent sessions were forgotten or ended",
@@ -364,6 +365,9 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
         "by unknown cancelled pages tickets sessions keys admin_tokens",
     ),
     _A.GATEWAY_STOPPED: Event("The gateway stopped in good order.", _ADMIN, ""),
+    _A.STORE_MIGRATED: Event(
+        "Everything up to here was copied from SQLite into this PostgreSQL database.", _ADMIN, "by rows"
+    ),
 }
 """Every event, in the words of somebody who reads the trail."""
 

@@ -2,7 +2,7 @@
 
 import typer
 
-from gateway.cli import admin_tokens, backups, calls, connect, doctor, export, serving, sessions, sites, trail
+from gateway.cli import admin_tokens, backups, calls, connect, doctor, export, moving, serving, sessions, sites, trail
 
 __all__ = ["app"]
 
@@ -38,3 +38,4 @@ app.add_typer(admin_tokens.admin_token, name="admin-token")
 app.add_typer(calls.calls, name="calls")
 trail.audit.command("export")(export.export)
 app.add_typer(trail.audit, name="audit")
+app.add_typer(moving.migrate, name="migrate")

@@ -70,6 +70,7 @@ class AuditEvent(StrEnum):
     GATEWAY_BACKED_UP = "gateway.backed_up"
     GATEWAY_RESTORED = "gateway.restored"
     GATEWAY_STOPPED = "gateway.stopped"
+    STORE_MIGRATED = "store.migrated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
