@@ -24,7 +24,7 @@ help:  ## list the targets
 
 # ---- what people run ------------------------------------------------------------------------------------------
 
-.PHONY: demo demo-scripted test check guards bench soak crash fmt lock clean
+.PHONY: demo demo-scripted test check fuzz guards bench soak crash fmt lock clean
 demo: setup  ## start the gateway with the demo site and a ready agent
 	@$(BIN)/ostiary demo
 
@@ -42,6 +42,9 @@ check: setup  ## lint, format, types, architecture, unit tests: the minute befor
 	npm --prefix $(WEB) run types
 	npm --prefix $(WEB) test
 	$(BIN)/pytest -q tests/unit tests/architecture
+
+fuzz: setup  ## throw made-up text, values and requests at every parser and door, far longer than `make test` does
+	OSTIARY_FUZZ_EXAMPLES=$(or $(OSTIARY_FUZZ_EXAMPLES),5000) $(BIN)/pytest -q --timeout=0 tests/fuzz
 
 guards: setup  ## take each guard out of a copy of the code and name the test that notices
 	@$(BIN)/python -m tests.guards $(GUARDS)

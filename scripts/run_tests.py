@@ -24,6 +24,7 @@ ORDER = (
     "interaction",
     "security",
     "crash",
+    "fuzz",
     "conformance",
     "examples",
 )

@@ -6,6 +6,9 @@ from typing import Final
 PROBLEMS_MAX: Final = 20
 """More than this says nothing new."""
 
+SHOWN_MAX: Final = 1_000
+"""Characters of a message that are shown; a file may hold one word of a mebibyte."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -49,6 +52,14 @@ class ConfigurationError(ValueError):
         return [problem.place for problem in self.problems]
 
 
+def _shown(text: str) -> str:
+    """`text` fit for a terminal, a log and JSON: it quotes the file, whose escapes can name any character."""
+    cut = text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}…"
+    if cut.isprintable():
+        return cut
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cut)
+
+
 class Problems:
     """Collects what is wrong with one file."""
 
@@ -62,7 +73,14 @@ class Problems:
         if mark in self._closed:
             return
         self._found.append(
-            Problem(path=self._path, line=mark.line, column=mark.column, key=key, message=message, hint=hint)
+            Problem(
+                path=self._path,
+                line=mark.line,
+                column=mark.column,
+                key=_shown(key),
+                message=_shown(message),
+                hint=_shown(hint),
+            )
         )
 
     def close(self, mark: Mark) -> None:
