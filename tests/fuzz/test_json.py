@@ -93,7 +93,7 @@ def reading(text: bytes) -> Any:
         return REFUSED
 
 
-@examples(600)
+@examples(400)
 @given(json_texts)
 def test_what_is_read_is_what_a_plain_reading_of_the_rules_gives(text: bytes) -> None:
     assert repr(reading(text)) == repr(plain_reading(text))

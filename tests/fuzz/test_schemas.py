@@ -134,7 +134,7 @@ def accepted(schema: Any) -> bool:
     return True
 
 
-@examples(250)
+@examples(150)
 @given(roots, st.lists(odd | st.dictionaries(names, odd, max_size=3), min_size=1, max_size=4))
 def test_a_schema_gets_a_verdict_and_an_accepted_one_judges_any_arguments(
     schema: Any, given_values: list[Any]

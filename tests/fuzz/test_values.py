@@ -88,7 +88,7 @@ traceparents = (
 )
 
 
-@examples(300)
+@examples(200)
 @given(traceparents)
 def test_a_traceparent_is_ignored_or_reads_back_as_itself(value: Any) -> None:
     found = read_traceparent(value)
@@ -100,7 +100,7 @@ def test_a_traceparent_is_ignored_or_reads_back_as_itself(value: Any) -> None:
 members = st.text("abz09_-*/@=, \t~\x7f\r\n", max_size=30)
 
 
-@examples(300)
+@examples(200)
 @given(st.lists(members | st.just("a=b") | st.just("t@v=1"), max_size=40).map(",".join) | odd)
 def test_a_tracestate_is_ignored_or_fit_for_a_header(value: Any) -> None:
     found = read_tracestate(value)
