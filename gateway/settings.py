@@ -1,6 +1,8 @@
 """Numbers and addresses the gateway runs with; the defaults are design §17. Read once, by bootstrap."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Final
 
 KIB: Final = 1024
@@ -28,10 +30,11 @@ class Limits:
     connections_per_peer: int = 250
     """Open connections of one address; trusted proxies are not limited."""
     requests_per_minute: int = 1_200
-    """Requests of one address at one door, before anybody asks who it is; `requests_burst` may come at once."""
+    """Requests of one address at one door in a minute, before anybody asks who it is."""
     requests_burst: int = 240
+    """Of these, how many may come at once."""
     drain_ms: int = 5_000
-    """After SIGTERM: how long calls under way may still end; new ones are refused."""
+    """After SIGTERM, how long calls under way may still end; new ones are refused."""
     argument_bytes: int = 128 * KIB
     """Largest canonical text of a call's arguments."""
     argument_depth: int = 64
@@ -39,35 +42,47 @@ class Limits:
     page_result_bytes: int = 512 * KIB
     """Largest result a page may send."""
     capabilities_per_page: int = 500
+    """Capabilities one page may register."""
     capabilities_bytes: int = 2 * MIB
     """All declarations of one page together."""
     declaration_bytes: int = 16 * KIB
+    """One declaration."""
     schema_depth: int = 32
+    """Deepest nesting of a declared schema."""
     pages_per_user: int = 20
+    """Pages one user may have connected."""
     page_connections: int = 800
-    """Sockets of pages open at once, on all sites together; the other connections are left to agents."""
+    """Open sockets of pages; at most `connections`."""
     page_arrivals: int = 200
-    """Sockets among them whose `hello` is still to come."""
+    """Of these, how many may not have said `hello` yet."""
     page_frames_per_second: int = 300
-    """How fast one page is listened to; `page_frames_burst` may come at once."""
+    """How fast one page is listened to; what it says faster waits."""
     page_frames_burst: int = 1_500
+    """Frames of one page that may come at once."""
     page_bytes_per_second: int = 2 * MIB
-    """The same in bytes; `page_bytes_burst` may come at once."""
+    """The same in bytes."""
     page_bytes_burst: int = 8 * MIB
+    """Bytes of one page that may come at once."""
     page_queue_frames: int = 512
-    """Frames on their way to one page; a page that takes no more is dropped, as with `page_queue_bytes`."""
+    """Frames on their way to one page; a page that takes no more is dropped."""
     page_queue_bytes: int = 8 * MIB
+    """The same in bytes."""
     calls_per_minute: int = 60
-    """Calls of one agent; `calls_burst` may come at once."""
+    """Calls of one agent in a minute."""
     calls_burst: int = 20
+    """Of these, how many may come at once."""
     open_approvals_per_page: int = 20
+    """Questions waiting on one page."""
     ledger_rows: int = 1_000_000
+    """Rows of the ledger; at the cap it refuses, it never evicts."""
     ledger_open: int = 2_048
+    """Open calls of all sessions."""
     approval_ms: int = 120_000
-    """How long the person has to answer."""
+    """How long the person has to answer; at most `call_ms`."""
     call_ms: int = 600_000
     """How long an accepted call may wait for its dispatch."""
     ticket_ms: int = 120_000
+    """Life of a page ticket."""
     standing_ms: int = 900_000
     """How long a page session lives on one ticket."""
     nonce_window_ms: int = 300_000
@@ -77,22 +92,23 @@ class Limits:
     result_ms: int = 86_400_000
     """Latest erasure of a result after the call's end."""
     taken_result_ms: int = 3_600_000
-    """Erasure of a result after its caller took it."""
+    """Erasure of a result after its caller took it; at most `result_ms`."""
     join_ms: int = 600_000
-    """How long an untaken result answers an equal request without a call_id."""
+    """How long an untaken result answers an equal request without a call id."""
     call_age_ms: int = 86_400_000
     """Oldest `issued_at` a request may carry."""
     call_keep_ms: int = 604_800_000
-    """How long an ended call whose caller named it is kept, and with it the call_id."""
+    """How long an ended call is kept whose caller named it with a `call_id`; it refuses a second use of that name as long."""
     minted_call_keep_ms: int = 86_400_000
-    """How long an ended call without a call_id of its caller is kept."""
+    """How long any other ended call is kept; at most `call_keep_ms`."""
     grant_keep_ms: int = 2_592_000_000
     """How long ended agent sessions, service keys, admin tokens and page sessions are kept."""
     audit_keep_ms: int = 34_560_000_000
     """How long audit records are kept; 400 days."""
     page_ping_ms: int = 20_000
+    """Time between two pings to a page."""
     listed_changes_ms: int = 2_000
-    """Least time between two list_changed notices to one session."""
+    """Least time between two `list_changed` notices to one session."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,3 +135,17 @@ class Server:
     """Base address of the collector spans go to by OTLP over HTTP; empty for none."""
     log_level: str = "info"
     """The least that is logged: `debug`, `info`, `warning` or `error`."""
+
+
+READ_AT_START: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "server.listen": ("server.listen_host", "server.listen_port"),
+        "server.database": ("server.database",),
+        "server.metrics_listen": ("server.metrics_listen",),
+        "server.otlp_endpoint": ("server.otlp_endpoint",),
+        "server.log_level": ("server.log_level",),
+        "limits.ledger_rows": ("limits.ledger_rows",),
+        "limits.ledger_open": ("limits.ledger_open",),
+    }
+)
+"""Keys of the file whose change a reload cannot make, each with the fields it sets; every other key counts at once."""

@@ -4,23 +4,27 @@ Usage: `python scripts/docs.py` writes them, `python scripts/docs.py --check` on
 diff where one is out of date. Words that no table of the code holds stand here, keyed by the code's own names.
 """
 
+import ast
 import difflib
 import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 import typer
 
+from gateway.adapters.configuration.keys import BOUNDS
 from gateway.cli import app
 from gateway.domain import approvals, calls
 from gateway.domain.audit import AuditEvent, Stream
 from gateway.domain.errors import ErrorCode
 from gateway.protocol.surface import REFUSED_IN_RESULT, SPELLINGS
 from gateway.runtime.telemetry.names import METRICS
+from gateway.settings import READ_AT_START, Limits
 from gateway.transports import admin_http
 from gateway.transports.agents_mcp.refusals import TOLD
 from gateway.transports.errors import STATUSES
@@ -557,12 +561,55 @@ def with_diagrams(text: str) -> str:
     return text
 
 
+# ---- limits -----------------------------------------------------------------------------------------------------
+
+
+def limits_table() -> str:
+    """Every limit with what the code knows of it; the words are the docstrings of its field."""
+    lines = ["| key | default | bounds | unit | counts from | |", "|---|---|---|---|---|---|"]
+    for name, words in _words_of_limits():
+        low, high = BOUNDS[name]
+        start = "start" if f"limits.{name}" in READ_AT_START else "reload"
+        default = getattr(Limits(), name)
+        lines.append(f"| `{name}` | {default} | {low} … {high} | {unit_of(name)} | {start} | {words} |")
+    return "\n".join(lines)
+
+
+def unit_of(limit: str) -> str:
+    """What one of it is, as its name says."""
+    if limit.endswith("_ms"):
+        return "ms"
+    return "bytes" if "bytes" in limit.split("_") else "count"
+
+
+def _words_of_limits() -> Iterator[tuple[str, str]]:
+    source = ast.parse((ROOT / "gateway" / "settings.py").read_text())
+    body = next(n.body for n in source.body if isinstance(n, ast.ClassDef) and n.name == "Limits")
+    for field, after in pairwise(body):
+        match field, after:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                yield name, f"{words[0].lower()}{words[1:].removesuffix('.')}"
+            case ast.AnnAssign(target=ast.Name(id=name)), _:
+                raise SystemExit(f"`Limits.{name}` has no words; write them below it")
+            case _:
+                pass
+
+
+def with_limits(text: str) -> str:
+    """`text` with the table of limits renewed between its markers."""
+    begin, end = "<!-- limits: written by scripts/docs.py -->", "<!-- end of limits -->"
+    before, found, rest = text.partition(begin)
+    if not found or end not in rest:
+        raise SystemExit(f"docs/reference/configuration.md has no place for the limits: {begin} … {end}")
+    return f"{before}{begin}\n{limits_table()}\n{end}{rest.partition(end)[2]}"
+
+
 # ---- the program ------------------------------------------------------------------------------------------------
 
 
 def pages() -> dict[Path, str]:
     """Every page this program writes, with the text it should have."""
-    architecture = DOCS / "architecture.md"
+    architecture, configuration = DOCS / "architecture.md", DOCS / "reference" / "configuration.md"
     return {
         DOCS / "reference" / "codes.md": codes_page(),
         DOCS / "reference" / "audit-events.md": events_page(),
@@ -570,6 +617,7 @@ def pages() -> dict[Path, str]:
         DOCS / "reference" / "metrics.md": metrics_page(),
         DOCS / "reference" / "admin-api.openapi.json": admin_http.document().decode(),
         DOCS / "spec" / "surface-protocol.openapi.json": surface_document().decode(),
+        configuration: with_limits(configuration.read_text()),
         architecture: with_diagrams(architecture.read_text()),
     }
 

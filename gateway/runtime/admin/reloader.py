@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -12,6 +13,7 @@ from gateway.domain.audit import AuditEvent
 from gateway.domain.configuration import Configuration
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime import audit
+from gateway.settings import READ_AT_START
 
 if TYPE_CHECKING:
     # `Services` holds the `Admin` of this package.
@@ -117,9 +119,9 @@ class Reloader:
                 return await self._refuse(error, old, by)
             await self._services.reconfiguration.apply(new, by=by)
             _log.info("configuration_loaded", revision=new.revision)
-            later = _later(old, new)
-            message = "; ".join([f"loaded `{new.revision}`", *([later] if later else [])])
-            return Reloaded(is_accepted=True, message=message, later=later)
+            when = later(old, new)
+            message = "; ".join([f"loaded `{new.revision}`", *([when] if when else [])])
+            return Reloaded(is_accepted=True, message=message, later=when)
 
     async def _refuse(self, error: ValueError, old: Configuration, by: str) -> Reloaded:
         places = error.places if isinstance(error, _Placed) else [str(self._path)]
@@ -143,13 +145,11 @@ def _problems_of(error: ValueError) -> tuple[FileProblem, ...]:
     )
 
 
-def _later(old: Configuration, new: Configuration) -> str | None:
+def later(old: Configuration, new: Configuration) -> str | None:
     """What a reload cannot change; None when that is nothing."""
-    listening = (old.server.listen_host, old.server.listen_port) != (new.server.listen_host, new.server.listen_port)
-    ledger = (old.limits.ledger_rows, old.limits.ledger_open) != (new.limits.ledger_rows, new.limits.ledger_open)
     changed = [
-        *(["`server.listen`"] if listening else []),
-        *(["`server.database`"] if old.server.database != new.server.database else []),
-        *(["`limits.ledger_rows`, `limits.ledger_open`"] if ledger else []),
+        f"`{key}`"
+        for key, fields in READ_AT_START.items()
+        if any(attrgetter(field)(old) != attrgetter(field)(new) for field in fields)
     ]
     return f"from the next start on: {', '.join(changed)}" if changed else None
