@@ -9,6 +9,10 @@ KIB: Final = 1024
 MIB: Final = 1024 * 1024
 
 
+LOG_LEVELS: Final = ("debug", "info", "warning", "error")
+"""From everything to almost nothing; `info` has the line of every request and call."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
     """Sizes in bytes, counts, and times in milliseconds; every field may be set under `limits:`."""

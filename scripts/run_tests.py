@@ -50,12 +50,13 @@ def run(name: str, *command: str) -> Step:
 
 
 def main(pytest_args: list[str]) -> int:
-    """Both halves, the size gate between them, pytest last: its closing line is the result that counts."""
+    """Ask the services, then both halves, the size gate between them, pytest last: its closing line counts most."""
     BUILD.mkdir(exist_ok=True)
-    for stale in ("pytest.xml", "conformance.json"):
+    for stale in ("pytest.xml", "conformance.json", "services.json"):
         (BUILD / stale).unlink(missing_ok=True)
     python = (sys.executable, "-m", "pytest", *test_folders(), f"--junitxml={BUILD / 'pytest.xml'}")
     steps = [
+        run("services", sys.executable, "-m", "scripts.services", str(BUILD / "services.json")),
         run("surface host", "npm", "--prefix", WEB, "run", "--silent", "test"),
         run("size gate", "npm", "--prefix", WEB, "run", "--silent", "size"),
         run("pytest", *python, *pytest_args),

@@ -1,4 +1,4 @@
-"""The summary at the end of `make test`: steps, tests by folder, MCP conformance, sizes of the surface host.
+"""The summary at the end of `make test`: steps, services, tests by folder, MCP conformance, sizes of the surface host.
 
 It reads what the steps left behind and judges nothing; a missing file is said, not guessed.
 """
@@ -27,6 +27,17 @@ def step_lines(steps: list[Step]) -> Iterator[str]:
     """One line per step."""
     for step in steps:
         yield f"{step.name:<24}{'ok' if step.passed else 'FAILED':<10}{step.seconds:>8.1f} s"
+
+
+def service_lines(found: Path) -> Iterator[str]:
+    """What the tests ran against."""
+    if not found.exists():
+        yield "not asked"
+        return
+    services = json.loads(found.read_text())
+    yield from services["used"]
+    for line in services["missing"]:
+        yield f"MISSING {line}"
 
 
 def folder_lines(report: Path) -> Iterator[str]:
@@ -70,9 +81,10 @@ def size_lines(bundles: Path) -> Iterator[str]:
 
 
 def print_summary(steps: list[Step], *, build: Path, bundles: Path) -> None:
-    """Print the four parts under one heading."""
+    """Print the parts under one heading."""
     parts = {
         "steps": step_lines(steps),
+        "services": service_lines(build / "services.json"),
         "python tests": folder_lines(build / "pytest.xml"),
         "MCP conformance": conformance_lines(build / "conformance.json"),
         "surface host": size_lines(bundles),

@@ -17,9 +17,6 @@ from typing import Any, Final, cast
 import orjson
 import structlog
 
-LEVELS: Final = ("debug", "info", "warning", "error")
-"""From everything to almost nothing; `info` has the line of every request and call."""
-
 _WORDS: Final = (
     "event level timestamp logger place error frames error_id suppressed "
     "method door path peer host setting hint status ms bytes trace_id tool protocol "

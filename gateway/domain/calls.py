@@ -221,7 +221,8 @@ def step(
         state=target,
         ended_at=None if target is CallState.UNKNOWN else now,
         code=code,
-        message=message,
+        # It may be a page's own words, or quote its output, and one of the stores cannot hold a NUL.
+        message=None if message is None else message.replace("\0", "\N{REPLACEMENT CHARACTER}"),
         late=call.state is CallState.UNKNOWN,
     )
 

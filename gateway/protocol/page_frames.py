@@ -25,9 +25,12 @@ FRAME_DEPTH: Final = 128
 SNAPSHOT_DEPTH: Final = 1_023
 """How deep a snapshot is read, so that what is wrong is told of the one declaration: as far as the reader goes."""
 
-Ref = Annotated[str, Field(min_length=1, max_length=64)]
-Token = Annotated[str, Field(min_length=1, max_length=256)]
-Name = Annotated[str, Field(min_length=1, max_length=160)]
+NO_NUL: Final = r"^[^\x00]*$"
+"""Names are looked up in a store, and one of the stores cannot hold a NUL."""
+
+Ref = Annotated[str, Field(min_length=1, max_length=64, pattern=NO_NUL)]
+Token = Annotated[str, Field(min_length=1, max_length=256, pattern=NO_NUL)]
+Name = Annotated[str, Field(min_length=1, max_length=160, pattern=NO_NUL)]
 Visibility = Literal["visible", "hidden"]
 
 Span = Annotated[str, Field(max_length=256)]

@@ -401,7 +401,10 @@ class Calls:
         await self._spine.insist(partial(self._spine.run, work))
 
     def _visible(self, tx: Tx, session: AgentSession, name: str) -> Call:
-        call = tx.calls.find(name) or tx.calls.find_by_key(session.agent, session.user, Entry.AGENT_TOOL, name)
+        call = None
+        # No call has a NUL in its name, and one of the stores cannot be asked for one.
+        if "\0" not in name:
+            call = tx.calls.find(name) or tx.calls.find_by_key(session.agent, session.user, Entry.AGENT_TOOL, name)
         if call is None or not may_see(session, call):
             raise GatewayError(ErrorCode.UNKNOWN_CALL, f"call `{name[:80]}` is not known here")
         return call

@@ -106,6 +106,9 @@ def resolve(
     Raises:
         GatewayError: `unknown_capability`, `page_not_connected` or `AMBIGUOUS_PAGE`.
     """
+    if selector is not None and "\0" in selector:
+        # The selector is kept with the call, and one of the stores cannot hold a NUL.
+        raise GatewayError(ErrorCode.PAGE_NOT_CONNECTED, "a page with a NUL in its name is not connected")
     runtime = snapshot.entries.get(capability)
     if runtime is not None and runtime.site is None:
         return Resolved(entry=runtime, descriptor=runtime.descriptor, page=None)

@@ -15,6 +15,10 @@ from tests.contract.samples import a_call, a_record
 
 CAP: Final = 1_000
 IDS: Final = 1_200
+PIECE: Final = 70
+"""Calls forgotten at once; more than one statement forgets nowhere near all."""
+PIECES: Final = 8
+"""How many each process asks for; together they are more than there is."""
 
 
 def open_racer(url: str) -> SqlStore:
@@ -54,7 +58,12 @@ def dispatch(tx: Tx, _: int, number: int) -> str:
     return "won"
 
 
-EVENTS: Final = {"admit": (admit, IDS), "dispatch": (dispatch, CAP)}
+def purge(tx: Tx, _: int, __: int) -> str:
+    """As the retention does it: some at a time, until there are none."""
+    return str(tx.calls.purge(minted=False, ended_before=2, limit=PIECE))
+
+
+EVENTS: Final = {"admit": (admit, IDS), "dispatch": (dispatch, CAP), "purge": (purge, PIECES)}
 
 
 async def main(url: str, event: str, racer: int) -> None:

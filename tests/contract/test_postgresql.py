@@ -247,3 +247,18 @@ async def test_every_value_a_column_can_hold_comes_back(postgresql: PostgresqlOp
         await store.run(lambda tx, session=session: tx.sessions.add(session))
         assert await store.run(lambda tx, session=session: tx.sessions.find(session.id)) == session
     await store.close()
+
+
+async def test_a_text_with_a_nul_fails_its_unit_alone_and_is_never_cut(postgresql: PostgresqlOpener) -> None:
+    store = postgresql()
+    outcomes = await asyncio.gather(
+        store.run(lambda tx: put(tx, "a")),
+        store.run(lambda tx: tx.sessions.add(a_session(user="ada\0x"))),
+        store.run(lambda tx: tx.sessions.find("ses_1\0x")),
+        store.run(lambda tx: put(tx, "d")),
+        return_exceptions=True,
+    )
+    assert [type(outcome) for outcome in outcomes] == [str, ValueError, ValueError, str]
+    assert await store.run(lambda tx: list(tx.sessions.list())) == []
+    assert [await get(store, name) for name in "ad"] == [b"1", b"1"]
+    await store.close()

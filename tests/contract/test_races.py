@@ -91,3 +91,12 @@ async def test_a_call_is_dispatched_by_one(postgresql: PostgresqlOpener) -> None
         assert sorted(of_one_call) == ["stale"] * (RACERS - 1) + ["won"]
     assert await records(store) == CAP
     await store.close()
+
+
+async def test_a_purge_gives_each_place_back_once(postgresql: PostgresqlOpener) -> None:
+    store = await filled(postgresql.url, CallState.CANCELLED)
+    answers = await asyncio.to_thread(race, postgresql.url, "purge")
+    assert sum(int(forgotten) for forgotten_by_one in answers for forgotten in forgotten_by_one) == CAP
+    assert await store.run(lambda tx: tx.calls.usage()) == (0, 0)
+    assert execute(postgresql.url, "SELECT count(*) FROM calls") == [(0,)]
+    await store.close()

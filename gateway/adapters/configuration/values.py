@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from gateway.adapters.logs import LEVELS
+from gateway.settings import LOG_LEVELS
 from policy.patterns import is_pattern
 
 Judge = Callable[[str], str]
@@ -169,8 +169,8 @@ def metrics_listen(text: str) -> str:
 
 def log_level(text: str) -> str:
     """How much is logged."""
-    if text not in LEVELS:
-        raise Refused(f"there is no level `{text}`", f"there are {', '.join(LEVELS)}")
+    if text not in LOG_LEVELS:
+        raise Refused(f"there is no level `{text}`", f"there are {', '.join(LOG_LEVELS)}")
     return text
 
 

@@ -60,6 +60,9 @@ class Wire:
                     given.append(value)
                     forms.append(1)
                 case str():
+                    if "\0" in value:
+                        # libpq would send what comes before it, and say nothing.
+                        raise ValueError("PostgreSQL cannot hold a text with a NUL character")
                     given.append(value.encode())
                     forms.append(0)
                 case _:

@@ -13,7 +13,8 @@ from gateway.protocol.audit_export import checkpoints_of_text, text_of_checkpoin
 from gateway.runtime.admin import KEY_DAYS, SESSION_DAYS, TOKEN_HOURS, Admin, Meant, Reloader
 from gateway.transports.control import views
 
-Text = Annotated[str, Field(max_length=1024)]
+Text = Annotated[str, Field(max_length=1024, pattern=r"^[^\x00]*$")]
+"""Without a NUL, which one of the stores cannot hold."""
 Texts = Annotated[list[Text], Field(max_length=256)]
 Count = Annotated[int, Field(ge=1, le=1000)]
 

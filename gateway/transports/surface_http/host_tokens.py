@@ -1,6 +1,6 @@
 """A site's backend asks for a ticket: its service key in, a single-use ticket for one user and origin out."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import ClientDisconnect, Request
@@ -29,10 +29,16 @@ BODY_DEPTH = 4
 EDGE = Door(name=DOOR, prefix="/v1/host-tokens", max_bytes=lambda _: BODY_BYTES)
 
 
+VISIBLE: Final = r"^[^\x00-\x1f\x7f]+$"
+"""No control characters: no person has one in the name, and one of the stores cannot hold a NUL."""
+
+
 class _Body(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    user: Annotated[str, Field(min_length=1, max_length=256, validation_alias=AliasChoices("user", "sub"))]
+    user: Annotated[
+        str, Field(min_length=1, max_length=256, pattern=VISIBLE, validation_alias=AliasChoices("user", "sub"))
+    ]
     origin: Annotated[str, Field(min_length=1, max_length=256)]
     capabilities: Annotated[list[str], Field(max_length=500)] | None = None
     ttl: Annotated[int, Field(ge=1)] | None = None
