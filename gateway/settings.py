@@ -75,6 +75,8 @@ class Limits:
     """Calls of one agent in a minute."""
     calls_burst: int = 20
     """Of these, how many may come at once."""
+    waiting_per_session: int = 64
+    """Requests of one agent session that wait for a call at once, over MCP."""
     open_approvals_per_page: int = 20
     """Questions waiting on one page."""
     ledger_rows: int = 1_000_000

@@ -63,7 +63,7 @@ MEANINGS: Final[Mapping[ErrorCode, str]] = {
     _C.UNSAFE_INTEGER: "A number cannot be carried unchanged: an integer beyond 2^53 - 1 or a number that is not finite.",
     _C.TOO_DEEP: "The value is nested deeper than the limit.",
     _C.RATE_LIMITED: "The agent made too many calls, or its address too many requests; the answer says how long to wait.",
-    _C.BUSY: "The queue of the store is full, a count such as pages of a user or questions on a page is at its cap, or the gateway is shutting down.",
+    _C.BUSY: "The queue of the store is full, a count such as pages of a user, questions on a page or waiting requests of a session is at its cap, or the gateway is shutting down.",
     _C.UNAUTHENTICATED: "There is no credential, or one that is not known or not valid any more.",
     _C.WRONG_DOOR: "The credential is of a kind that another door takes.",
     _C.ORIGIN_REFUSED: "The origin is missing where it is needed, or is not one of the site's.",

@@ -64,6 +64,7 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "page_queue_bytes": (1_310_720, 268_435_456),
         "calls_per_minute": (1, 10_000_000),
         "calls_burst": (1, 1_000_000),
+        "waiting_per_session": (1, 100_000),
         "open_approvals_per_page": (1, 200),
         "ledger_rows": (1, 100_000_000),
         "ledger_open": (1, 100_000),

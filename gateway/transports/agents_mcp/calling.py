@@ -68,7 +68,11 @@ class ToolCalls:
 
     async def _answer_or_refusal(self, asked: ToolRequest) -> ToolAnswer | dict[str, Any]:
         try:
-            return await self._answer(asked)
+            if asked.name in static_tools.AT_ONCE:
+                return await self._answer(asked)
+            limits = self._services.live.world.configuration.limits
+            with self._waiting.place(asked.exchange.session.id, limits.waiting_per_session):
+                return await self._answer(asked)
         except GatewayError as error:
             if not error.is_audited:
                 session = asked.exchange.session

@@ -17,6 +17,8 @@ from gateway.transports.agents_mcp.calling import InFlight
 from gateway.transports.agents_mcp.json_objects import members_of
 
 REMEMBERED_SECONDS: Final = 86_400
+SESSIONS: Final = 64
+"""MCP sessions of one agent session; a further one ends the one that was used least lately."""
 _MOST: Final = 50_000
 _GRACE_SECONDS: Final = 0.5
 """Time for the last answers of a revoked session."""
@@ -49,7 +51,20 @@ class LegacySessions:
         """An id was given to, or ended by, agent session `owner`."""
         if len(self._given) >= _MOST:
             self._forget_old()
+        is_new = mcp_session not in self._given
         self._given[mcp_session] = _Given(owner, time.monotonic())
+        if is_new:
+            self._make_room(owner)
+
+    def _make_room(self, owner: str) -> None:
+        # Many clients begin a session with every start and end none; what has ended here, they begin anew.
+        live = [name for name in sdk_private.live_sessions(self._manager) if self._is_of(name, owner)]
+        if len(live) > SESSIONS:
+            oldest = min(live, key=lambda name: self._given[name].used_at)
+            self._services.spine.spawn(self._terminate([oldest], 0))
+
+    def _is_of(self, name: str, owner: str) -> bool:
+        return name in self._given and self._given[name].owner == owner
 
     def _forget_old(self) -> None:
         live = set(sdk_private.live_sessions(self._manager))

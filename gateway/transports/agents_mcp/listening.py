@@ -1,17 +1,21 @@
 """`tools/list_changed` in both eras, told only to the session whose list changed (design §11)."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import ListenHandler, ServerEvent, ToolsListChanged
-from mcp_types import SubscriptionFilter, SubscriptionsListenRequestParams, SubscriptionsListenResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, SubscriptionFilter, SubscriptionsListenRequestParams, SubscriptionsListenResult
 
 from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.errors import ErrorCode
+from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
 from gateway.transports.agents_mcp import sdk_private
-from gateway.transports.agents_mcp.exchange import current_exchange
+from gateway.transports.agents_mcp.exchange import Exchange, current_exchange
 from gateway.transports.agents_mcp.tasks import Context
 
 STREAMS: Final = 8
@@ -64,9 +68,16 @@ class Listening:
         self._audiences: dict[str, _Audience] = {}
 
     async def listen(self, context: Context, params: SubscriptionsListenRequestParams) -> SubscriptionsListenResult:
-        """Serve one `subscriptions/listen` stream until the client leaves, its session ends, or we stop."""
-        session = current_exchange.get().session
+        """Serve one `subscriptions/listen` stream until the client leaves, its session ends, or we stop.
+
+        Raises:
+            MCPError: -32603, the session has all its streams.
+        """
+        exchange = current_exchange.get()
+        session = exchange.session
         audience = self._audience(session)
+        if audience.streams >= STREAMS:
+            await self._refuse(exchange)
         audience.streams += 1
         if not self._listens_to_all:
             # Only lists of tools ever change here; the answer says what will be told.
@@ -77,6 +88,15 @@ class Listening:
         finally:
             audience.streams -= 1
             self._drop_if_empty(session.id, audience)
+
+    async def _refuse(self, exchange: Exchange) -> None:
+        session = exchange.session
+        with suppress(StoreBusy, StoreUnavailable):  # a refusal is a refusal though it cannot be noted
+            await self._services.refusals.note(
+                "mcp", exchange.peer, ErrorCode.BUSY, agent=session.agent, session=session.id
+            )
+        message = f"{STREAMS} streams of this session are open already; let one of them end"
+        raise MCPError(INTERNAL_ERROR, message, {"code": ErrorCode.BUSY.wire})
 
     def keep(self, session: AgentSession, mcp_session: ServerSession) -> None:
         """Remember a legacy session that finished its handshake; it is told on its GET stream."""

@@ -95,6 +95,8 @@ STATIC_TOOLS: Final[tuple[dict[str, Any], ...]] = (
 )
 
 NAMES: Final = frozenset(tool["name"] for tool in STATIC_TOOLS)
+AT_ONCE: Final = frozenset({DESCRIBE, CANCEL})
+"""Those that wait for no call."""
 
 _VALIDATORS: Final[dict[str, Validator]] = {
     tool["name"]: compile_validator(tool["inputSchema"]) for tool in STATIC_TOOLS
