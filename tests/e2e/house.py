@@ -30,6 +30,7 @@ from gateway.bootstrap import Gateway, build
 from gateway.demo.browser import Person
 from gateway.demo.scene import HOST, free_port
 from gateway.demo.site import PAGE
+from tests.support.toxic_proxy import ToxicProxy
 
 PATIENCE: Final = 10.0
 
@@ -98,6 +99,8 @@ class House:
     """Where things are. `gateway` is the running one; a test of restarts puts another there."""
 
     gateway_url: str
+    """What pages are told; `gateway_port` is where it listens."""
+    gateway_port: int
     site_url: str
     config: Path
     data: Path
@@ -130,10 +133,9 @@ class House:
         await self.task
 
     async def _run_gateway(self, is_up: asyncio.Event, leave: asyncio.Event) -> None:
-        port = int(self.gateway_url.rpartition(":")[2])
         async with build(load_file(self.config), self.data, clock=self.clock) as gateway:
             self._gateway = gateway
-            async with serving(server_of(gateway.app, HOST, port, gateway.stop_streams)):
+            async with serving(server_of(gateway.app, HOST, self.gateway_port, gateway.stop_streams)):
                 is_up.set()
                 await leave.wait()
         self._gateway = None
@@ -159,10 +161,14 @@ class House:
 
 
 @asynccontextmanager
-async def housed(folder: Path, *, approval_ms: int = 60_000) -> AsyncGenerator[House]:
-    """Run gateway and site in `folder` until the block ends."""
+async def housed(
+    folder: Path, *, approval_ms: int = 60_000, between: ToxicProxy | None = None
+) -> AsyncGenerator[House]:
+    """Run gateway and site in `folder` until the block ends, with `between` before the gateway."""
     ports = free_port(0), free_port(0)
     gateway_url, site_url = (f"http://{HOST}:{port}" for port in ports)
+    if between is not None:
+        between.gateway, gateway_url = ports[0], f"http://{HOST}:{between.port}"
     config, data = folder / "ostiary.yaml", folder / "data"
     config.write_text(
         CONFIGURATION.format(
@@ -170,7 +176,7 @@ async def housed(folder: Path, *, approval_ms: int = 60_000) -> AsyncGenerator[H
         )
     )
     data.mkdir(mode=0o700)
-    house = House(gateway_url, site_url, config, data, LeapingClock())
+    house = House(gateway_url, ports[0], site_url, config, data, LeapingClock())
     await house.start_gateway()
     for site in ("todo", "inner"):
         key = await house.running.services.admin.add_key(site, capabilities=list(OFFERS), days=1, by="test")
@@ -405,7 +411,7 @@ class Visit:
         http = await self.stack.enter_async_context(
             httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60)
         )
-        transport = streamable_http_client(f"{self.house.gateway_url}/mcp", http_client=http)
+        transport = streamable_http_client(f"http://{HOST}:{self.house.gateway_port}/mcp", http_client=http)
         client = await self.stack.enter_async_context(Client(transport))
         return Agent(client, token, session)
 

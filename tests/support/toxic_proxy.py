@@ -125,8 +125,8 @@ class ToxicProxy:
             with suppress(*_GONE):
                 await self._connect(reader, page)
         finally:
+            await _broken(page)
             self._tasks.discard(task)
-            page.transport.abort()
 
     async def _connect(self, reader: asyncio.StreamReader, page: asyncio.StreamWriter) -> None:
         answers, gateway = await asyncio.open_connection(HOST, self.gateway, limit=_HEAD)
@@ -143,7 +143,7 @@ class ToxicProxy:
             await asyncio.gather(self._end(line, Way.UP, carry, reader), self._end(line, Way.DOWN, carry, answers))
         finally:
             self._lines.discard(line)
-            gateway.transport.abort()
+            await _broken(gateway)
 
     async def _end(
         self,
@@ -187,6 +187,12 @@ class ToxicProxy:
                 continue
             line.to(way).write(data[start : start + size])
             await line.to(way).drain()
+
+
+async def _broken(writer: asyncio.StreamWriter) -> None:
+    writer.transport.abort()
+    with suppress(*_GONE):
+        await writer.wait_closed()
 
 
 async def _frame(reader: asyncio.StreamReader) -> tuple[bytes, str]:
