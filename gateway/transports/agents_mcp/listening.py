@@ -49,6 +49,24 @@ class Bus:
 
 
 @dataclass(eq=False, slots=True)
+class _Older:
+    """A session of an older client. At most one notice is on its way: another would say the same."""
+
+    session: ServerSession
+    is_being_told: bool = False
+    is_due: bool = False
+
+    async def tell(self) -> None:
+        """Say that the list changed, and again if it did meanwhile."""
+        try:
+            while self.is_due:
+                self.is_due = False
+                await self.session.send_tool_list_changed()
+        finally:
+            self.is_being_told = False
+
+
+@dataclass(eq=False, slots=True)
 class _Audience:
     """Who listens for one agent session."""
 
@@ -56,7 +74,7 @@ class _Audience:
     handler: ListenHandler
     leave: list[Callable[[], None]]
     streams: int = 0
-    legacy: dict[str, ServerSession] = field(default_factory=dict[str, ServerSession])
+    legacy: dict[str, _Older] = field(default_factory=dict[str, _Older])
 
 
 class Listening:
@@ -104,7 +122,7 @@ class Listening:
         if name is None:
             return
         audience = self._audience(session)
-        audience.legacy[name] = mcp_session
+        audience.legacy[name] = _Older(mcp_session)
 
         def forget() -> None:
             audience.legacy.pop(name, None)
@@ -137,8 +155,11 @@ class Listening:
 
     def _tell(self, audience: _Audience) -> None:
         audience.bus.tell(ToolsListChanged())
-        for mcp_session in tuple(audience.legacy.values()):
-            self._services.spine.spawn(mcp_session.send_tool_list_changed())
+        for older in audience.legacy.values():
+            older.is_due = True
+            if not older.is_being_told:
+                older.is_being_told = True
+                self._services.spine.spawn(older.tell())
 
     def _drop_if_empty(self, session: str, audience: _Audience) -> None:
         if audience.streams or audience.legacy or self._audiences.get(session) is not audience:
