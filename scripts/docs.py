@@ -279,7 +279,7 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.CALL_REFUSED: Event(
         "A request was not accepted; there is no ledger row.",
         ENTRY,
-        "agent user session call_id capability arguments code reason",
+        "agent user session peer call_id capability arguments code reason",
     ),
     _A.CALL_ADMITTED: Event("A request became a call.", ENTRY, CALL),
     _A.CALL_REPLAYED: Event("A request found the call it had become before; nothing ran again.", ENTRY, CALL),

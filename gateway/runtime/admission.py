@@ -65,6 +65,8 @@ class Plan:
     stale: str | None = None
     asker: LivePage | None = None
     keep_in_memory: bool = False
+    peer: str | None = None
+    """The address the request came from, where it came over a network of ours."""
     approval: Callable[[Call, LivePage, bool], Approval] | None = None
     compute: Callable[[], Answer] | None = None
     """What the call comes to, where its handler only computes."""
@@ -204,6 +206,7 @@ def _refuse(tx: Tx, plan: Plan, now: int, error: GatewayError) -> After:
             capability=request.capability,
             call_id=request.call_id,
             arguments=plan.digest,
+            peer=plan.peer,
         )
     )
     if plan.baseline is not None and error.code is ErrorCode.STALE_INVENTORY:

@@ -19,6 +19,7 @@ from gateway.runtime.dispatch import dispatch, end, expire_if_due, is_ready, re_
 from gateway.runtime.effects import After, AskChanged, Effect, Refused, Told
 from gateway.runtime.inventory import Resolved
 from gateway.runtime.ports import Clock, Ids, Tx
+from gateway.runtime.settlement import PageRefusal
 from gateway.runtime.spine import Spine
 from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live, LivePage, World
@@ -173,7 +174,7 @@ class Approvals:
         ended = end(tx, call, CallEvent.DENY, now, ErrorCode.DENIED, "the person refused it")[1]
         return (_changed(denied, "denied"), *ended)
 
-    async def refused_by_page(self, page: LivePage, ref: str, code: ErrorCode, message: str) -> None:
+    async def refused_by_page(self, page: LivePage, ref: str, code: ErrorCode, why: PageRefusal) -> None:
         """The page cannot do it or finds the arguments invalid: nobody is asked, the call fails (rules B7)."""
 
         def work(tx: Tx) -> After:
@@ -184,7 +185,7 @@ class Approvals:
                 return After(None)
             if (approval.page, approval.epoch) != (page.id, page.session.epoch):
                 return After(None)
-            return After(None, end(tx, call, CallEvent.REFUSED_BY_PAGE, now, code, message)[1])
+            return After(None, end(tx, call, CallEvent.REFUSED_BY_PAGE, now, code, why.told(tx, ref))[1])
 
         await self._spine.run(work)
 

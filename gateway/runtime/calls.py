@@ -271,6 +271,7 @@ class Calls:
             arguments=text,
             fingerprint=request_fingerprint(request.capability, text, request.page),
             digest=self._digester.digest(text),
+            peer=this_request().peer,
             policy_revision=world.configuration.revision,
             inventory_revision=baseline.revision,
             generation=world.generation,
@@ -363,6 +364,7 @@ class Calls:
                 capability=request.capability,
                 call_id=request.call_id,
                 arguments=plan.digest,
+                peer=plan.peer,
             )
         )
         return After(None)

@@ -16,7 +16,7 @@ from gateway.failpoints import Point, reach
 from gateway.runtime.computing import computed, failed
 from gateway.runtime.effects import After, CancelWork, Execute, Told
 from gateway.runtime.ports import Clock, Tx
-from gateway.runtime.settlement import Answer, judged, not_delivered, settle
+from gateway.runtime.settlement import Answer, PageRefusal, judged, not_delivered, settle
 from gateway.runtime.spine import Spine
 from gateway.runtime.telemetry import CallWatch
 from gateway.runtime.validators import broken_promise, validator_of
@@ -156,7 +156,9 @@ class Execution:
         self._on_page.pop(ref, None)
         return is_taken
 
-    async def refused_by_page(self, page: str, epoch: int, ref: str, code: ErrorCode, message: str) -> bool | None:
+    async def refused_by_page(
+        self, page: str, epoch: int, ref: str, code: ErrorCode, why: PageRefusal
+    ) -> bool | None:
         """The document did not run dispatched work: `not_available`, or it counts as not delivered.
 
         False when it is not dispatched, None when that document never had such a call.
@@ -169,6 +171,7 @@ class Execution:
             row, now = tx.calls.find(ref), self._clock.now()
             if row is None or row.state is not CallState.DISPATCHED:
                 return After(False)
+            message = why.told(tx, ref)
             if code is ErrorCode.NOT_AVAILABLE:
                 refused = Answer(code=code, message=message)
                 return After(True, settle(tx, ref, refused, now, result_ms=0, page=page, epoch=epoch)[1])

@@ -11,16 +11,21 @@ from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.effects import Effect, Refused, Told
 from gateway.runtime.ports import Tx
+from gateway.runtime.quotations import discreet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What an executor said: an output (canonical text) with evidence, or an error, or that it stopped."""
+    """What an executor said: an output (canonical text) with evidence, or an error, or that it stopped.
+
+    `said` are a page's own words for an error; they become the message without what they quote of the arguments.
+    """
 
     output: str | None = None
     evidence: str | None = None
     code: ErrorCode | None = None
     message: str | None = None
+    said: str | None = None
 
     @property
     def event(self) -> CallEvent:
@@ -28,6 +33,18 @@ class Answer:
         if self.code is None:
             return CallEvent.SUCCEED
         return CallEvent.CANCEL_CONFIRMED if self.code is ErrorCode.CANCELLED else CallEvent.FAIL
+
+
+@dataclass(frozen=True, slots=True)
+class PageRefusal:
+    """Why a page ran nothing: the gateway's sentence, and the page's own words or none."""
+
+    message: str
+    said: str = ""
+
+    def told(self, tx: Tx, ref: str) -> str:
+        """Both, without what the page quotes of the arguments of `ref`."""
+        return f"{self.message}: {discreet(self.said, tx.calls.input_of(ref))}" if self.said else self.message
 
 
 def settle(
@@ -53,6 +70,8 @@ def settle(
     if event not in calls.TRANSITIONS[call.state]:
         dropped = audit.of_call(AuditEvent.CALL_RESULT_DROPPED, call, now)
         return None, (Refused(peer=page or call.capability, code=ErrorCode.REPLAY_DETECTED, record=dropped),)
+    if answer.said is not None:
+        answer = replace(answer, message=discreet(answer.said, tx.calls.input_of(ref)))
     ended, result = concluded(call, answer, event, now, result_ms=result_ms)
     tx.calls.save(ended, was=call.state)
     reach(Point.STATE_SETTLED)

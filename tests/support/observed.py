@@ -29,6 +29,7 @@ class Observed(Rig):
 
     gateway: Gateway | None = None
     exporter: InMemorySpanExporter | None = None
+    data: Path | None = None
 
     def spans(self) -> list[ReadableSpan]:
         """Every span that ended."""
@@ -102,7 +103,15 @@ async def observed(data: Path, *, server: Mapping[str, Any] | None = None, **lim
             async with httpx.AsyncClient(base_url=f"http://{HOST}:{port}", timeout=PATIENCE) as http:
                 store = gateway.services.spine.store
                 rig = Observed(
-                    gateway.services, port, clock, store, http, _never_fails, gateway=gateway, exporter=exporter
+                    gateway.services,
+                    port,
+                    clock,
+                    store,
+                    http,
+                    _never_fails,
+                    gateway=gateway,
+                    exporter=exporter,
+                    data=data,
                 )
                 yield rig
                 await rig.close()

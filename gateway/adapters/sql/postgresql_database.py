@@ -216,7 +216,9 @@ class PostgresqlDatabase:
         if state == _TAKEN:
             return DuplicateKey(str(error))
         if state[:2] in _LOST_CLASSES:
-            return StoreUnavailable(f"the store failed: {error}")
+            return StoreUnavailable(
+                f"the store failed: {type(error).__name__} ({state}); the server's log has its words"
+            )
         return error
 
 

@@ -83,7 +83,7 @@ class McpEndpoint:
             calls=calls,
             server_info=info,
             is_foreign=extensions.offers if extensions is not None else _never,
-            note_mismatch=self._note_mismatch,
+            note=self._note_refused,
         )
 
     @property
@@ -246,8 +246,10 @@ class McpEndpoint:
     def _end(self, exchange: Exchange, request: Any, entry: InFlight) -> None:
         self._legacy.end(exchange.session.id, exchange.mcp_session, request, entry)
 
-    async def _note_mismatch(self, exchange: Exchange) -> None:
-        await self._services.refusals.note(DOOR, exchange.peer, ErrorCode.BAD_REQUEST, session=exchange.session.id)
+    async def _note_refused(self, exchange: Exchange, code: ErrorCode) -> None:
+        session = exchange.session
+        with suppress(StoreBusy, StoreUnavailable):  # a refusal is a refusal though it cannot be noted
+            await self._services.refusals.note(DOOR, exchange.peer, code, agent=session.agent, session=session.id)
 
 
 _SESSION: Final = SESSION_HEADER.encode()

@@ -30,6 +30,7 @@ from mcp_types import (
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from gateway.domain.errors import ErrorCode
 from gateway.transports.agents_mcp.calling import ToolCalls, ToolRequest
 from gateway.transports.agents_mcp.exchange import Exchange
 from gateway.transports.agents_mcp.operations import failed_with
@@ -43,7 +44,8 @@ from gateway.transports.agents_mcp.tasks import declares_tasks
 from gateway.transports.agents_mcp.tool_lists import ToolLists
 
 Message = dict[str, Any]
-Mismatch = Callable[[Exchange], Awaitable[None]]
+Note = Callable[[Exchange, ErrorCode], Awaitable[None]]
+"""Audits that a request was turned away."""
 
 
 class Modern:
@@ -57,14 +59,14 @@ class Modern:
         calls: ToolCalls,
         server_info: dict[str, Any],
         is_foreign: Callable[[str], bool],
-        note_mismatch: Mismatch,
+        note: Note,
     ) -> None:
         self._sdk = sdk
         self._lists = lists
         self._calls = calls
         self._server_info = server_info
         self._is_foreign = is_foreign
-        self._note_mismatch = note_mismatch
+        self._note = note
 
     async def serve(
         self,
@@ -77,12 +79,11 @@ class Modern:
     ) -> None:
         """Answer one POST."""
         if "id" not in message:
-            await self._acknowledge(message, headers, send)
+            await self._acknowledge(exchange, message, headers, send)
             return
         rejection = _duplicate(scope) or classify_inbound_request(message, headers=headers)
         if isinstance(rejection, InboundLadderRejection):
-            if rejection.code == HEADER_MISMATCH:
-                await self._note_mismatch(exchange)
+            await self._note(exchange, _code_of(rejection))
             await _reject(send, message["id"], rejection)
             return
         method, params = message["method"], message["params"]
@@ -93,20 +94,24 @@ class Modern:
         else:
             await self._sdk(scope, receive, send)
 
-    async def _acknowledge(self, message: Message, headers: Mapping[str, str], send: Send) -> None:
+    async def _acknowledge(
+        self, exchange: Exchange, message: Message, headers: Mapping[str, str], send: Send
+    ) -> None:
         # Nothing a newer client notifies means anything; it cancels by closing the stream.
         if "method" not in message:
+            await self._note(exchange, ErrorCode.BAD_REQUEST)
             await send_error(send, None, INVALID_REQUEST, "the body is one request or notification")
             return
         rejection = unsupported_protocol_version_rejection(headers.get(MCP_PROTOCOL_VERSION_HEADER, ""))
         if rejection is not None:
+            await self._note(exchange, _code_of(rejection))
             await _reject(send, None, rejection)
             return
         await send({"type": "http.response.start", "status": 202, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
 
     async def _list(self, exchange: Exchange, message: Message, version: str, send: Send) -> None:
-        if not await _has_valid_params("tools/list", version, message, send):
+        if not await self._has_valid_params(exchange, "tools/list", version, message, send):
             return
         try:
             wire = await self._lists.of(exchange.session, version)
@@ -117,7 +122,7 @@ class Modern:
         await send_json(send, 200, b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_dumps(message["id"]), wire.text))
 
     async def _call(self, exchange: Exchange, message: Message, version: str, receive: Receive, send: Send) -> None:
-        if not await _has_valid_params("tools/call", version, message, send):
+        if not await self._has_valid_params(exchange, "tools/call", version, message, send):
             return
         params: Message = message["params"]
         meta: Message = params["_meta"]
@@ -149,17 +154,19 @@ class Modern:
         except Exception as error:  # noqa: BLE001 - the boundary to the wire
             raise internal(error, "tools/call") from None
 
+    async def _has_valid_params(
+        self, exchange: Exchange, method: str, version: str, message: Message, send: Send
+    ) -> bool:
+        if are_valid(method, version, message["params"]):
+            return True
+        await self._note(exchange, ErrorCode.BAD_REQUEST)
+        await send_error(send, message["id"], INVALID_PARAMS, "Invalid request parameters")
+        return False
+
     def _result(self, answer: ToolAnswer | dict[str, Any], version: str) -> dict[str, Any]:
         if isinstance(answer, ToolAnswer):
             return answer.result(version, self._server_info)
         return {**answer, "_meta": {SERVER_INFO_META_KEY: self._server_info}}
-
-
-async def _has_valid_params(method: str, version: str, message: Message, send: Send) -> bool:
-    if are_valid(method, version, message["params"]):
-        return True
-    await send_error(send, message["id"], INVALID_PARAMS, "Invalid request parameters")
-    return False
 
 
 @lru_cache(maxsize=256)
@@ -173,6 +180,11 @@ def _duplicate(scope: Scope) -> InboundLadderRejection | None:
     if names is None:
         return None
     return InboundLadderRejection(code=HEADER_MISMATCH, message=f"{names} header appears more than once")
+
+
+def _code_of(rejection: InboundLadderRejection) -> ErrorCode:
+    is_version = rejection.code == UNSUPPORTED_PROTOCOL_VERSION
+    return ErrorCode.PROTOCOL_UNSUPPORTED if is_version else ErrorCode.BAD_REQUEST
 
 
 async def _reject(send: Send, request: Any, rejection: InboundLadderRejection) -> None:

@@ -7,11 +7,12 @@ import orjson
 from mcp_types import SERVER_INFO_META_KEY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.domain.errors import GatewayError
 from gateway.runtime.answers import answer_of, pending_of
 from gateway.runtime.calls import is_finished
 from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.requests import Outcome
+from gateway.transports.doors.refusals import refusal_of
 
 _WITH_STRUCTURE: Final = ("2025-06-18", "2025-11-25", *MODERN_PROTOCOL_VERSIONS)
 
@@ -54,5 +55,4 @@ def refusal(error: GatewayError) -> ToolAnswer:
 
 def store_trouble(error: StoreBusy | StoreUnavailable) -> ToolAnswer:
     """The store took nothing; nothing was begun."""
-    code = ErrorCode.BUSY if isinstance(error, StoreBusy) else ErrorCode.STORE_UNAVAILABLE
-    return refusal(GatewayError(code, str(error)))
+    return refusal(refusal_of(error))

@@ -15,7 +15,7 @@ from gateway.settings import Limits
 from gateway.transports.page_ws.in_page import InPageClient
 from gateway.transports.page_ws.incoming import DOOR, Taken, UnsafeResult
 from gateway.transports.page_ws.outgoing import Outgoing
-from gateway.transports.page_ws.results import REFUSALS, answer_of, refusal_message
+from gateway.transports.page_ws.results import REFUSALS, answer_of, refusal_of
 from gateway.transports.page_ws.snapshots import Snapshots, judge
 
 MISSED_PONGS: Final = 2
@@ -161,12 +161,12 @@ class Document:
         reach(Point.ACK_QUEUED)
 
     async def _refused(self, frame: frames.Refused) -> None:
-        live, code, message = self._live, REFUSALS[frame.why], refusal_message(frame)
+        live, code, why = self._live, REFUSALS[frame.why], refusal_of(frame)
         assert live is not None
         self._progress.pop(frame.ref, None)
-        await self._services.approvals.refused_by_page(live, frame.ref, code, message)
+        await self._services.approvals.refused_by_page(live, frame.ref, code, why)
         ran_code = ErrorCode.NOT_AVAILABLE if frame.why == "not_available" else ErrorCode.NOT_DELIVERED
-        known = await self._services.execution.refused_by_page(self._page, self._epoch, frame.ref, ran_code, message)
+        known = await self._services.execution.refused_by_page(self._page, self._epoch, frame.ref, ran_code, why)
         if known is None:
             await self._note_foreign()
         self._outgoing.send(frames.ack(frame.ref))

@@ -5,7 +5,7 @@ from typing import Any, Final
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode
 from gateway.protocol.page_frames import Failed, Refused, Succeeded
-from gateway.runtime.settlement import Answer
+from gateway.runtime.settlement import Answer, PageRefusal
 from gateway.transports.page_ws.incoming import UnsafeResult
 
 MESSAGE_MAX: Final = 500
@@ -35,17 +35,16 @@ def answer_of(frame: Succeeded | Failed | UnsafeResult, max_bytes: int) -> Answe
     if isinstance(frame, UnsafeResult):
         return _failed(f"`unsafe_integer` at `{frame.pointer}`: the result holds an integer beyond 2^53 - 1")
     if isinstance(frame, Failed):
-        return Answer(code=CODES[frame.error.code], message=frame.error.message[:MESSAGE_MAX])
+        return Answer(code=CODES[frame.error.code], said=frame.error.message[:MESSAGE_MAX])
     output, evidence = _text(frame.output), None if frame.evidence is None else _text(frame.evidence)
     if len(output.encode()) + len((evidence or "").encode()) > max_bytes:
         return _failed(f"the result is larger than {max_bytes} bytes")
     return Answer(output=output, evidence=evidence)
 
 
-def refusal_message(frame: Refused) -> str:
-    """Why nothing ran, for the caller; the page's own words follow the code."""
-    said = f": {frame.message[:MESSAGE_MAX]}" if frame.message else ""
-    return f"the page did not run it, `{frame.why}`{said}"
+def refusal_of(frame: Refused) -> PageRefusal:
+    """Why nothing ran, for the caller."""
+    return PageRefusal(f"the page did not run it, `{frame.why}`", frame.message[:MESSAGE_MAX])
 
 
 def _failed(message: str) -> Answer:

@@ -44,7 +44,7 @@ ORIGIN: Final = "https://app.example.test"
 OTHER_ORIGIN: Final = "https://other.example.test"
 PATIENCE: Final = 5.0
 PATTERNS: Final = tuple(
-    f"{noun}.*" for noun in ("todo", "mail", "orders", "notes", "cart", "counter", "ledger", "ok", "bad")
+    f"{noun}.*" for noun in ("todo", "mail", "orders", "notes", "cart", "counter", "ledger", "ok", "bad", "crm")
 )
 """What the sites expose, their keys cover and sessions reach, unless a test says otherwise."""
 
