@@ -67,6 +67,7 @@ def of_refusal(
     capability: str | None,
     call_id: str | None,
     arguments: str | None,
+    peer: str | None,
     **more: Fact,
 ) -> AuditRecord:
     """A record about a request that was not accepted; the capability is as asked, whatever the caller was told."""
@@ -78,6 +79,7 @@ def of_refusal(
             "agent": principal.agent or None,
             "user": principal.user,
             "session": principal.session or None,
+            "peer": peer,
             "call_id": call_id,
             "capability": capability[:160] if capability else None,
             "arguments": arguments,

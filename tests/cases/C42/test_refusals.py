@@ -27,7 +27,7 @@ from tests.support.observed import Observed, observed
 pytestmark = pytest.mark.anyio
 
 CASE: dict[str, Any] = json.loads((Path(__file__).parent / "input.json").read_text())
-MADE_UP: dict[str, str] = CASE["extra_header"]
+MADE_UP: dict[str, Any] = CASE["extra_header"]
 
 STEPS = frozenset(
     [
@@ -87,7 +87,7 @@ class Scene:
 Attempt = Callable[[Scene], Awaitable[None]]
 
 
-def at_the_door(token: str | None, method: str = "tools/list", **headers: str) -> Attempt:
+def at_the_door(token: str | None, method: str = "tools/list", **headers: Any) -> Attempt:
     async def attempt(s: Scene) -> None:
         answer = await s.rig.mcp(token or s.token, method, **MADE_UP, **headers)
         assert answer.status_code in (400, 401, 403)
@@ -96,9 +96,9 @@ def at_the_door(token: str | None, method: str = "tools/list", **headers: str) -
 
 
 async def from_the_future(s: Scene) -> None:
-    told = {"mcp-protocol-version": "2099-01-01"}
+    told: dict[str, Any] = {"mcp-protocol-version": "2099-01-01", **MADE_UP}
     meta = {"io.modelcontextprotocol/protocolVersion": "2099-01-01"}
-    assert (await s.rig.mcp(s.token, "tools/list", meta=meta, **told, **MADE_UP)).status_code == 400
+    assert (await s.rig.mcp(s.token, "tools/list", meta=meta, **told)).status_code == 400
 
 
 async def no_token(s: Scene) -> None:

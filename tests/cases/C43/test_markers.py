@@ -14,7 +14,7 @@ called with, tells it to the agent that had sent it.
 import asyncio
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,7 +69,7 @@ class Search:
     async def call(self, way: str, capability: str = "") -> dict[str, Any]:
         given = {"call_id": f"{CASE['call_id']}-{way:0<4}"}
         arguments = {**ARGUMENTS, "way": way}
-        how = {"Mcp-Param-Key": "MARKER-4", "Cookie": "sid=MARKER-9", "x-api-key": "MARKER-4"}
+        how: dict[str, Any] = {"Mcp-Param-Key": "MARKER-4", "Cookie": "sid=MARKER-9", "x-api-key": "MARKER-4"}
         answer = await self.rig.mcp(
             self.token,
             "tools/call",
@@ -190,7 +190,7 @@ WAYS: dict[str, tuple[Callable[[Search], Awaitable[str]], str]] = {
 
 
 @asynccontextmanager
-async def searching(data: Path, capability: str) -> AsyncIterator[Search]:
+async def searching(data: Path, capability: str) -> AsyncGenerator[Search]:
     with hold_lock(data):
         async with observed(data, approval_ms=10_000) as rig:
             assert rig.gateway is not None
