@@ -333,3 +333,18 @@ async def test_recent_calls_come_newest_first(store: Store) -> None:
     assert await recent(session="ses_1") == ["call_4", "call_1"]
     assert await recent(user="maria") == ["call_2", "call_1"]
     assert await recent(session="ses_2", user="noor") == ["call_3"]
+
+
+async def test_what_is_unknown_is_counted_until_it_is_settled(store: Store) -> None:
+    def work(tx: Tx) -> list[int]:
+        counts = [tx.calls.count_unknown()]
+        call = replace(a_call("call_1"), state=CallState.DISPATCHED)
+        tx.calls.add(call, "{}")
+        counts.append(tx.calls.count_unknown())
+        lost = step(call, CallEvent.LOSE, now=NOW, code=ErrorCode.OUTCOME_UNKNOWN)
+        tx.calls.save(lost, was=CallState.DISPATCHED)
+        counts.append(tx.calls.count_unknown())
+        tx.calls.save(step(lost, CallEvent.SUCCEED, now=NOW), was=CallState.UNKNOWN)
+        return [*counts, tx.calls.count_unknown()]
+
+    assert await store.run(work) == [0, 0, 1, 0]
