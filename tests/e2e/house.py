@@ -408,12 +408,28 @@ class Visit:
 
     async def connects(self, token: str, session: str) -> Agent:
         """A client with that token."""
-        http = await self.stack.enter_async_context(
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60)
-        )
-        transport = streamable_http_client(f"http://{HOST}:{self.house.gateway_port}/mcp", http_client=http)
-        client = await self.stack.enter_async_context(Client(transport))
-        return Agent(client, token, session)
+        connected: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        is_over = asyncio.Event()
+
+        async def keep() -> None:
+            async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http:
+                url = f"http://{HOST}:{self.house.gateway_port}/mcp"
+                async with Client(streamable_http_client(url, http_client=http)) as client:
+                    connected.set_result(client)
+                    await is_over.wait()
+
+        # A task of its own: when its line breaks the SDK's client cancels the task that opened it, not the test.
+        keeping = asyncio.create_task(keep())
+
+        async def leave() -> None:
+            is_over.set()
+            await asyncio.gather(keeping, return_exceptions=True)
+
+        self.stack.push_async_callback(leave)
+        await asyncio.wait({keeping, connected}, return_when=asyncio.FIRST_COMPLETED)
+        if not connected.done():
+            await keeping
+        return Agent(connected.result(), token, session)
 
     def begins(self, call: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
         """Let a call wait in the background."""
