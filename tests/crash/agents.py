@@ -10,7 +10,8 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from random import Random
 from typing import Any, Final
 
@@ -52,6 +53,7 @@ class Agents:
             self._keep_secret,
             self._overrun,
             self._break_promise,
+            self._ask_wrongly,
             self._list,
             self._shake_page,
         )
@@ -142,6 +144,9 @@ class Agents:
     def _judge_answer(self, answer: httpx.Response) -> None:
         if answer.status_code == 500 or b'"code":-32603' in answer.content:
             self.memory.contradict("no kill leaves a fault behind", f"{answer.status_code} {answer.text[:300]}")
+        if answer.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
+            # A gateway that is ending; it says nothing about the call.
+            answer.raise_for_status()
 
     async def surface(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
         """`status` or `cancel`."""
@@ -242,6 +247,12 @@ class Agents:
     async def _break_promise(self) -> None:
         await self.page.is_there.wait()
         await self._kept(self.call, self._fresh("coder", "todo.broken", "broken"))
+
+    async def _ask_wrongly(self) -> None:
+        """Ask for what no schema allows: it is refused, and its key names nothing."""
+        await self.page.is_there.wait()
+        await self.invoke(replace(self._fresh("helper", "todo.add", "wrong"), title=""), wait=0)
+        await asyncio.sleep(0.1)
 
     async def _list(self) -> None:
         whole = {

@@ -29,6 +29,9 @@ LOAD_SECONDS: Final = 12.0
 PATIENT_SECONDS: Final = 2.5
 """How long the planned passing of a point is waited for; after that the next one will do."""
 
+ATTEMPTS: Final = 3
+"""Lives that are tried for one kill: in some the load never comes by its point."""
+
 SETTLE_SECONDS: Final = 5.0
 LAST_WORDS: Final = 0.1
 """How long answers that came before the end are read after it."""
@@ -90,6 +93,16 @@ class Lineage:
     # -- one kill -------------------------------------------------------------------------------------------------
 
     async def _die(self, kill: Kill) -> None:
+        is_dead = False
+        for _ in range(ATTEMPTS):
+            is_dead = await self._attempt(kill)
+            if is_dead:
+                break
+        # What this kill broke shows when the next life begins.
+        self.fates.append(Fate(kill=kill, is_dead=is_dead))
+
+    async def _attempt(self, kill: Kill) -> bool:
+        """Live until the kill; whether it came."""
         at_start = kill.point in AT_START
         if at_start:
             # A recovery with nothing to recover would say nothing.
@@ -101,8 +114,7 @@ class Lineage:
         is_dead = life.is_over and life.was_killed
         await self._stop(signal.SIGKILL)
         self.hits.update(life.hits())
-        # What this kill broke shows when the next life begins.
-        self.fates.append(Fate(kill=kill, is_dead=is_dead))
+        return is_dead
 
     async def _load(self, life: Life, kill: Kill) -> None:
         agents = await self._opened(life)

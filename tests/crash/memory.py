@@ -86,8 +86,11 @@ class Memory:
         """A request is about to be sent; whether it is the first with its key."""
         if asked.call_id is None:
             return False
-        is_first = (asked.agent, asked.call_id) not in self._tried
-        self._tried.add((asked.agent, asked.call_id))
+        key = (asked.agent, asked.call_id)
+        is_first = key not in self._tried
+        self._tried.add(key)
+        # Asked once more it may become the call it was not, and the answer that says so may never come.
+        self.refused.discard(key)
         return is_first
 
     def refuse(self, asked: Asked) -> None:

@@ -14,7 +14,7 @@ SCOPE: Final = ("todo.*", "runtime.echo")
 
 _TITLED: Final[dict[str, Any]] = {
     "type": "object",
-    "properties": {"title": {"type": "string"}},
+    "properties": {"title": {"type": "string", "minLength": 1}},
     "required": ["title"],
     "additionalProperties": False,
 }

@@ -159,6 +159,15 @@ def test_what_is_left_of_a_refused_request_is_caught() -> None:
     assert "a refused request leaves nothing" in broken(sound(), memory)
 
 
+def test_a_key_that_was_asked_again_may_be_a_call() -> None:
+    memory = remembered()
+    asked = replace(ASKED, call_id="call-id-3")
+    memory.ask(asked)
+    memory.refuse(asked)
+    memory.ask(asked)
+    assert judge(sound(), memory) == []
+
+
 def test_every_clause_is_broken_by_a_test() -> None:
     assert {*BREAKS, "the page acts at most once", "a refused request leaves nothing"} == set(CLAUSES)
 
