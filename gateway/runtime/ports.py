@@ -120,8 +120,8 @@ class Calls(Protocol):
         """The output schema the call was accepted under, until it ends; that of an `unknown` call is still there."""
         ...
 
-    def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> int:
-        """Append the next receipt and return its seq (from 1)."""
+    def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> None:
+        """Append the next receipt; their `seq` counts from 1."""
         ...
 
     def receipts_of(self, ref: str) -> Sequence[Receipt]: ...
@@ -424,8 +424,11 @@ class Tx(Protocol):
 class Store(Protocol):
     """Runs units of work, many to a transaction, each in its own savepoint."""
 
-    async def run(self, work: Callable[[Tx], T]) -> T:
+    async def run(self, work: Callable[[Tx], T], heard: Callable[[T], None] | None = None) -> T:
         """Run `work` and return its value after COMMIT; cancellation of the caller does not stop it.
+
+        `heard` is called with the value on the loop, in the order of the units, before the caller goes on and
+        also where no caller is left. It must not raise.
 
         Raises:
             StoreBusy: the queue is full.

@@ -39,13 +39,10 @@ class Spine:
 
         A caller that is cancelled meanwhile stops neither: what was committed has its effects.
         """
-        task = asyncio.get_running_loop().create_task(self._run(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return await asyncio.shield(task)
+        after = await self.store.run(work, self._heard)
+        return after.value
 
-    async def _run(self, work: Callable[[Tx], After]) -> Any:
-        after = await self.store.run(work)
+    def _heard(self, after: After) -> None:
         reach(Point.COMMIT_HEARD)
         for effect in after.effects:
             try:
@@ -53,7 +50,6 @@ class Spine:
             except Exception as bug:  # noqa: BLE001 - what was committed has its other effects, and its caller
                 _log.exception("effect_failed", effect=type(effect).__name__, error=type(bug).__name__)
         reach(Point.EFFECTS_DONE)
-        return after.value
 
     async def insist(self, step: Callable[[], Awaitable[T]]) -> T:
         """Do `step`, again and again until the store takes it: for what happened already and is not told twice.
@@ -88,11 +84,20 @@ class Spine:
         task.add_done_callback(self._done)
 
     async def drain(self) -> None:
-        """Wait for everything spawned so far."""
-        while self._tasks:
+        """Wait for everything spawned so far, and for the effects of every unit handed to the store so far."""
+        while True:
+            with suppress(StoreBusy, StoreUnavailable):
+                # Behind all others in the store's queue.
+                await self.store.run(_nothing)
+            if not self._tasks:
+                return
             await asyncio.wait(tuple(self._tasks))
 
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("background_work_failed", error=type(error).__name__, exc_info=error)
+
+
+def _nothing(_: Tx) -> None:
+    """A unit of work that leaves all as it is."""

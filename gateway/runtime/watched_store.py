@@ -37,9 +37,9 @@ class WatchedStore:
         """Whether something could not be committed, and nothing was since."""
         return self._since is not None
 
-    async def run(self, work: Callable[[Tx], T]) -> T:
+    async def run(self, work: Callable[[Tx], T], heard: Callable[[T], None] | None = None) -> T:
         try:
-            return await self._store.run(work)
+            return await self._store.run(work, heard)
         except StoreUnavailable as error:
             self._failed(error)
             raise

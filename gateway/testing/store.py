@@ -56,7 +56,7 @@ class MemoryStore:
         self._room = queue
         self._is_closed = False
 
-    async def run(self, work: Callable[[Tx], T]) -> T:
+    async def run(self, work: Callable[[Tx], T], heard: Callable[[T], None] | None = None) -> T:
         if self._is_closed:
             raise StoreUnavailable("the store is closed")
         if self._room <= 0:
@@ -64,6 +64,8 @@ class MemoryStore:
         self._room -= 1
         try:
             value = self._commit(work)
+            if heard is not None:
+                asyncio.get_running_loop().call_soon(heard, value)
             # The caller of a real store waits for the disk, and others run meanwhile.
             await asyncio.sleep(0)
         finally:

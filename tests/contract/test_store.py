@@ -66,6 +66,41 @@ async def test_a_cancelled_caller_does_not_stop_its_unit(store: Store) -> None:
     assert await get(store, "a") == b"1"
 
 
+async def test_what_is_committed_is_heard_in_order_and_before_its_caller(store: Store) -> None:
+    heard: list[str] = []
+
+    async def run(name: str) -> None:
+        await store.run(lambda tx: put(tx, name), lambda _: heard.append(name))
+        heard.append(f"caller of {name}")
+
+    await asyncio.gather(run("a"), run("b"))
+    assert [name for name in heard if name in "ab"] == ["a", "b"]
+    assert [heard.index(name) < heard.index(f"caller of {name}") for name in "ab"] == [True, True]
+
+
+async def test_what_is_committed_is_heard_though_its_caller_left(store: Store) -> None:
+    heard: list[str] = []
+    task = asyncio.ensure_future(store.run(lambda tx: put(tx, "a"), heard.append))
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await store.run(lambda tx: tx.installation.get("a"))
+    assert heard == ["a"]
+
+
+async def test_what_fails_is_not_heard(store: Store) -> None:
+    heard: list[str] = []
+
+    def fail(tx: Tx) -> str:
+        put(tx, "a")
+        raise StaleState("another state")
+
+    with pytest.raises(StaleState):
+        await store.run(fail, heard.append)
+    await store.run(lambda tx: tx.installation.get("a"))
+    assert heard == []
+
+
 async def test_a_failed_commit_fails_everybody_and_the_store_recovers(open_store: Opener) -> None:
     store = open_store()
     await store.run(lambda tx: put(tx, "before"))

@@ -1,7 +1,8 @@
 """`Store` over SQL: one connection on one thread, many units of work to a transaction.
 
-The loop queues units; the thread takes what is queued, runs one after the other, commits once, and wakes the
-loop once. So a busy gateway pays one disk sync for many calls, and a quiet one waits for nobody.
+The loop gathers units while its turns bring more; the thread takes what was gathered, runs one after the other,
+commits once, and wakes the loop once. So a busy gateway pays one disk sync for many calls, and a quiet one waits
+for nobody.
 
 Units are first run together. Where one of them fails, the transaction is rolled back and they are run again, each
 in a savepoint of its own, so that it fails alone: savepoints would cost every unit what few of them need.
@@ -32,6 +33,7 @@ _ATTEMPTS: Final = 3
 class _Unit:
     work: Callable[[Tx], Any]
     future: asyncio.Future[Any]
+    heard: Callable[[Any], None] | None
     value: Any = None
     error: BaseException | None = None
 
@@ -60,12 +62,13 @@ class SqlStore:
         self._is_closing = False
         self._room = queue
         self._queue: SimpleQueue[_Unit | _Copy | None] = SimpleQueue()
+        self._gathered: list[_Unit] = []
         self._is_over = False
         self._is_copying = False
         self._thread = Thread(target=self._serve, name="store", daemon=True)
         self._thread.start()
 
-    async def run(self, work: Callable[[Tx], T]) -> T:
+    async def run(self, work: Callable[[Tx], T], heard: Callable[[T], None] | None = None) -> T:
         """Run `work` and return its value after COMMIT; cancellation of the caller does not stop it."""
         if self._is_closing:
             raise StoreUnavailable("the store is closed")
@@ -79,13 +82,33 @@ class SqlStore:
         # Nobody else holds the future: a cancelled caller cancels it and nothing more, the unit stays queued.
         future: asyncio.Future[T] = loop.create_future()
         self._room -= 1
-        self._queue.put(_Unit(work, future))
+        self._gathered.append(_Unit(work, future, heard))
+        if len(self._gathered) == 1:
+            loop.call_soon(self._gather, loop, 1)
         return await future
+
+    def _gather(self, loop: asyncio.AbstractEventLoop, known: int) -> None:
+        """Hand the units over once a turn of the loop brought no more of them.
+
+        A thread woken while the loop is at work would take the interpreter's lock from it and give it back at
+        every statement and every send; so both work in turns, as far as what comes together lets them.
+        """
+        count = len(self._gathered)
+        if known < count < self._database.batch:
+            loop.call_soon(self._gather, loop, count)
+        else:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        for unit in self._gathered:
+            self._queue.put(unit)
+        self._gathered.clear()
 
     async def close(self) -> None:
         """Finish what is queued and let go of the database."""
         if not self._is_closing:
             self._is_closing = True
+            self._hand_over()
             self._queue.put(None)
         await asyncio.to_thread(self._thread.join)
 
@@ -242,6 +265,8 @@ class SqlStore:
     def _resolve(self, batch: list[_Unit]) -> None:
         self._room += len(batch)
         for unit in batch:
+            if unit.error is None and unit.heard is not None:
+                unit.heard(unit.value)
             if unit.future.done():
                 continue
             if unit.error is None:

@@ -20,7 +20,7 @@ class MeteredStore:
         self._meter = meter
         self.depth = 0
 
-    async def run(self, work: Callable[[Tx], T]) -> T:
+    async def run(self, work: Callable[[Tx], T], heard: Callable[[T], None] | None = None) -> T:
         """Run `work` as the store does, and note how long it ran and how long its commit took."""
         began = ended = 0.0
 
@@ -32,9 +32,15 @@ class MeteredStore:
             finally:
                 ended = time.perf_counter()
 
+        def noted(value: T) -> None:
+            self._meter.observe(names.STORE_UNIT, ended - began)
+            self._meter.observe(names.STORE_COMMIT, time.perf_counter() - ended)
+            if heard is not None:
+                heard(value)
+
         self.depth += 1
         try:
-            value = await self._store.run(timed)
+            return await self._store.run(timed, noted)
         except StoreBusy:
             self._meter.add(names.STORE_FAILURES, "busy")
             raise
@@ -43,9 +49,6 @@ class MeteredStore:
             raise
         finally:
             self.depth -= 1
-        self._meter.observe(names.STORE_UNIT, ended - began)
-        self._meter.observe(names.STORE_COMMIT, time.perf_counter() - ended)
-        return value
 
     async def back_up(self, target: Path) -> None:
         """Copy the database as the store does; not timed, it takes as long as it is large."""

@@ -27,9 +27,9 @@ class SlowStore(MemoryStore):
         self.goes = asyncio.Event()
         self.goes.set()
 
-    async def run(self, work: Callable[[Tx], T]) -> T:
+    async def run(self, work: Callable[[Tx], T], heard: Callable[[T], None] | None = None) -> T:
         await self.goes.wait()
-        return await super().run(work)
+        return await super().run(work, heard)
 
 
 async def redeclare(_: Rig, page: Document) -> None:

@@ -297,8 +297,8 @@ class Meddled:
     store: MemoryStore
     meddle: Callable[[list[ChainedRecord]], list[ChainedRecord]]
 
-    async def run(self, work: Any) -> Any:
-        found: Any = await self.store.run(work)
+    async def run(self, work: Any, heard: Any = None) -> Any:
+        found: Any = await self.store.run(work, heard)
         # The walk reads records and checkpoints together, and before them where it begins.
         if found is None:
             return None
