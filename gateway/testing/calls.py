@@ -82,13 +82,11 @@ class MemoryCalls:
     def promise_of(self, ref: str) -> str | None:
         return self._tables.promises.get(ref)
 
-    def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> int:
+    def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> None:
         self._must_exist(ref)
         earlier = self._tables.receipts.get(ref, ())
-        seq = len(earlier) + 1
-        receipt = Receipt(seq=seq, status=status, reason=reason, at=at)
+        receipt = Receipt(seq=len(earlier) + 1, status=status, reason=reason, at=at)
         self._tables.receipts[ref] = (*earlier, receipt)
-        return seq
 
     def receipts_of(self, ref: str) -> Sequence[Receipt]:
         return list(self._tables.receipts.get(ref, ()))

@@ -237,7 +237,11 @@ def test_no_statement_walks_a_table_that_grows(tmp_path: Path, module: ModuleTyp
         if isinstance(statement, Statement):
             values = [1] * statement.sqlite.count("?")
             plan = [row[3] for row in raw.execute(f"EXPLAIN QUERY PLAN {statement.sqlite}", values)]
-            walks += [(name, step) for step in plan if step.startswith("SCAN") and step != "SCAN quota"]
+            walks += [
+                (name, step)
+                for step in plan
+                if step.startswith("SCAN") and step not in ("SCAN quota", "SCAN 12 CONSTANT ROWS")
+            ]
     raw.close()
     # These read the newest rows of all, the few rows a query inside found, or a table filled by hand.
     assert [name for name, _ in walks if name not in ("_END_ALL", "_RECENT", "_TAIL", "_LOWEST", "_LIST")] == []

@@ -11,7 +11,15 @@ from sqlalchemy import CheckConstraint, Table, UniqueConstraint, bindparam, dele
 
 from gateway.adapters.sql.connection import Connection, Row
 from gateway.adapters.sql.metadata import BYTES, METADATA, NUMBER, TEXT, counter, key, needed
-from gateway.adapters.sql.statements import Statement, insert_of, names_of, one_of, value
+from gateway.adapters.sql.statements import (
+    Statement,
+    insert_many_of,
+    insert_of,
+    names_of,
+    names_of_many,
+    one_of,
+    value,
+)
 from gateway.domain.audit import GENESIS, AuditRecord, ChainedRecord, Checkpoint, Stream, body_of, chain
 from gateway.failpoints import Point, reach
 
@@ -44,6 +52,11 @@ _RECORD = select(_A.stream, _A.seq, _A.body, _A.hash)
 _LIMIT = bindparam("limit", type_=NUMBER)
 
 _APPEND: Final = Statement(insert_of(AUDIT, without=["number"]), "stream", "seq", "body", "hash")
+_BLOCK: Final = 12
+"""Records written by one statement."""
+_APPEND_BLOCK: Final = Statement(
+    insert_many_of(AUDIT, _BLOCK, without=["number"]), *names_of_many(AUDIT, _BLOCK, without=["number"])
+)
 _HEAD: Final = Statement(
     select(_A.seq, _A.hash).where(_A.stream == value(_A.stream)).order_by(_A.seq.desc()).limit(1), "stream"
 )
@@ -171,7 +184,11 @@ class SqlAudit:
             self._heads[record.stream] = head
             rows.append((record.stream.value, head[0], body, head[1]))
         self._pending.clear()
-        self._connection.write_many(_APPEND, rows)
+        blocks = len(rows) - len(rows) % _BLOCK
+        for place in range(0, blocks, _BLOCK):
+            block = rows[place : place + _BLOCK]
+            self._connection.write(_APPEND_BLOCK, [field for row in block for field in row])
+        self._connection.write_many(_APPEND, rows[blocks:])
         reach(Point.AUDIT_WRITTEN)
 
     def rollback(self) -> None:

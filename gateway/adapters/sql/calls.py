@@ -26,7 +26,6 @@ from gateway.adapters.sql.statements import (
     Statement,
     any_of,
     insert_of,
-    names_of,
     names_of_any,
     one_of,
     padded,
@@ -131,7 +130,11 @@ _PAGE: Final = Statement(
 _ABOVE_ALL: Final = f"call_{'z' * 27}"
 """Greater than every ref."""
 
-_MARK_TAKEN: Final = Statement(update(CALLS).values(taken=1).where(_C.ref == value(_C.ref)), "ref")
+_TAKEN_CHUNK: Final = 32
+"""Calls marked by one statement."""
+_TAKEN_NAMES: Final = names_of_any(_TAKEN_CHUNK)
+_ARE_TAKEN: Final = any_of(_C.ref, _TAKEN_CHUNK)
+_MARK_TAKEN: Final = Statement(update(CALLS).values(taken=1).where(_ARE_TAKEN), *_TAKEN_NAMES)
 
 _ADD_INPUT: Final = Statement(
     insert(INPUTS).from_select(
@@ -155,8 +158,22 @@ _ERASE_INPUT: Final = Statement(delete(INPUTS).where(INPUTS.c.call == _NUMBER), 
 
 _R = RECEIPTS.c
 _LAST_SEQ = select(func.coalesce(func.max(_R.seq), 0)).where(_R.call == _C.number).scalar_subquery()
-_LAST_RECEIPT: Final = Statement(select(_C.number, _LAST_SEQ).where(_C.ref == value(_C.ref)), "ref")
-_ADD_RECEIPT: Final = Statement(insert_of(RECEIPTS), *names_of(RECEIPTS))
+_ADD_RECEIPT: Final = Statement(
+    insert(RECEIPTS).from_select(
+        ["call", "seq", "status", "reason", "at"],
+        select(
+            _C.number,
+            _LAST_SEQ + literal_column("1"),
+            bindparam("status", type_=TEXT),
+            bindparam("reason", type_=TEXT),
+            bindparam("at", type_=NUMBER),
+        ).where(_C.ref == value(_C.ref)),
+    ),
+    "status",
+    "reason",
+    "at",
+    "ref",
+)
 _RECEIPTS: Final = Statement(
     select(_R.seq, _R.status, _R.reason, _R.at).where(_R.call == _NUMBER).order_by(_R.seq), "ref"
 )
@@ -183,9 +200,9 @@ _RESULT: Final = Statement(select(_S.output, _S.evidence, _S.at, _S.erase_at).wh
 _HASTEN: Final = Statement(
     update(RESULTS)
     .values(erase_at=value(_S.erase_at))
-    .where(_S.call == _NUMBER, _S.erase_at > value(_S.erase_at, "later_than")),
+    .where(_S.call.in_(select(_C.number).where(_ARE_TAKEN)), _S.erase_at > value(_S.erase_at, "later_than")),
     "erase_at",
-    "ref",
+    *_TAKEN_NAMES,
     "later_than",
 )
 _ERASE_RESULTS: Final = Statement(
@@ -307,14 +324,9 @@ class SqlCalls:
         row = self._connection.fetch_one(_PROMISE, (ref,))
         return None if row is None else row[0]
 
-    def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> int:
-        row = self._connection.fetch_one(_LAST_RECEIPT, (ref,))
-        if row is None:
+    def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> None:
+        if not self._connection.execute(_ADD_RECEIPT, (status, reason, at, ref)):
             raise LookupError(f"no call `{ref}`")
-        number, last = row
-        self._connection.write(_ADD_RECEIPT, (number, last + 1, status, reason, at))
-        seq: int = last + 1
-        return seq
 
     def receipts_of(self, ref: str) -> Sequence[Receipt]:
         rows = self._connection.fetch_all(_RECEIPTS, (ref,))
@@ -333,9 +345,11 @@ class SqlCalls:
         return Result(output=output, evidence=evidence, at=at, erase_at=erase_at)
 
     def mark_taken(self, refs: Iterable[str], *, erase_at: int) -> None:
-        for ref in refs:
-            self._connection.write(_MARK_TAKEN, (ref,))
-            self._connection.write(_HASTEN, (erase_at, ref, erase_at))
+        taken = tuple(refs)
+        for place in range(0, len(taken), _TAKEN_CHUNK):
+            chunk = padded(taken[place : place + _TAKEN_CHUNK], _TAKEN_CHUNK)
+            self._connection.write(_MARK_TAKEN, chunk)
+            self._connection.write(_HASTEN, (erase_at, *chunk, erase_at))
 
     def erase_results(self, now: int, limit: int) -> int:
         return self._connection.execute(_ERASE_RESULTS, (now, limit))

@@ -1,7 +1,7 @@
 """Constant SQL: SQLAlchemy Core, compiled once at import. Compiling per call costs ten times the call itself."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from sqlalchemy import BindParameter, Column, ColumnElement, Table, Update, bindparam, literal_column, update
 from sqlalchemy.dialects import sqlite
@@ -18,15 +18,19 @@ __all__ = [
     "Statement",
     "Upsert",
     "any_of",
+    "insert_many_of",
     "insert_of",
     "names_of",
     "names_of_any",
+    "names_of_many",
     "names_of_replace",
     "one_of",
     "padded",
     "replace_of",
     "value",
 ]
+
+T = TypeVar("T")
 
 SQLITE: Final = sqlite.dialect(paramstyle="qmark")
 POSTGRESQL: Final = psycopg.dialect(paramstyle="format")
@@ -77,7 +81,7 @@ def names_of_any(count: int) -> tuple[str, ...]:
     return tuple(f"any_{place}" for place in range(count))
 
 
-def padded(values: Sequence[int], count: int) -> tuple[int, ...]:
+def padded(values: Sequence[T], count: int) -> tuple[T, ...]:
     """One to `count` values, filled up with the last."""
     return (*values, *[values[-1]] * (count - len(values)))
 
@@ -95,6 +99,21 @@ def names_of(table: Table, *, without: Iterable[str] = ()) -> tuple[str, ...]:
     """The order of the values of `insert_of`."""
     left_out = frozenset(without)
     return tuple(column.name for column in table.columns if column.name not in left_out)
+
+
+def insert_many_of(table: Table, count: int, *, without: Iterable[str] = ()) -> Upsert:
+    """`insert_of` for `count` rows at once, in their order."""
+    left_out = frozenset(without)
+    columns = [column for column in table.columns if column.name not in left_out]
+    rows = [{column.name: value(column, f"{column.name}_{place}") for column in columns} for place in range(count)]
+    statement: Upsert = upsert(table).values(rows)
+    return statement.inline()
+
+
+def names_of_many(table: Table, count: int, *, without: Iterable[str] = ()) -> tuple[str, ...]:
+    """The order of the values of `insert_many_of`."""
+    names = names_of(table, without=without)
+    return tuple(f"{name}_{place}" for place in range(count) for name in names)
 
 
 def replace_of(table: Table, name: str, *, without: Iterable[str] = ()) -> Update:
