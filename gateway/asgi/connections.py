@@ -8,10 +8,11 @@ import asyncio
 from collections.abc import Callable, Collection
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from gateway.asgi.corked import Corked
 from gateway.protocol.strict_json import dumps
 from gateway.runtime.world import Live
 from gateway.settings import Limits
@@ -78,6 +79,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] - as uvicorn has it
         super().connection_made(transport)
+        self.transport = cast("asyncio.Transport", Corked(transport, self.loop))
         if self._bounds.are_reached(self.connections, self.client):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE)
         else:
@@ -91,12 +93,16 @@ class Connection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport.is_closing():
             return
-        if self._head_timer is None and not self._is_answering():
-            self._await_head()
         self._silent += len(data)
         super().data_received(data)
+        if self._head_timer is None and self._silent and not self._is_answering():
+            self._await_head()
         if self._silent > self._limits.head_bytes and self.transport.get_protocol() is self:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+
+    def handle_websocket_upgrade(self) -> None:
+        self.transport = cast("Corked", self.transport).uncorked
+        super().handle_websocket_upgrade()
 
     def pause_writing(self) -> None:
         super().pause_writing()

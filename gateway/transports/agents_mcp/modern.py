@@ -81,7 +81,9 @@ class Modern:
         if "id" not in message:
             await self._acknowledge(exchange, message, headers, send)
             return
-        rejection = _duplicate(scope) or classify_inbound_request(message, headers=headers)
+        # Every name once is what nearly all send, and needs no second look.
+        is_plain = len(headers) == len(scope["headers"])
+        rejection = (None if is_plain else _duplicate(scope)) or classify_inbound_request(message, headers=headers)
         if isinstance(rejection, InboundLadderRejection):
             await self._note(exchange, _code_of(rejection))
             await _reject(send, message["id"], rejection)

@@ -20,6 +20,7 @@ _READ: Final = frozenset(
     }
 )
 _TOO_SLOW: Final = 408
+_DIGITS: Final = 18
 
 LINGER_SECONDS: Final = 1.0
 LINGER_BYTES: Final = 2 * 1024 * 1024
@@ -48,8 +49,9 @@ class Visit:
         self.hosts = _texts(found.get(b"host"))
         self.origins = _texts(found.get(b"origin"))
         self.requested = ",".join(_texts(found.get(b"access-control-request-headers")))
-        self.is_encoded = any(value.strip().lower() != b"identity" for value in found.get(b"content-encoding", ()))
-        self.declared = max((int(value) for value in found.get(b"content-length", ()) if value.isdigit()), default=0)
+        encodings, lengths = found.get(b"content-encoding"), found.get(b"content-length")
+        self.is_encoded = encodings is not None and any(each.strip().lower() != b"identity" for each in encodings)
+        self.declared = _longest(lengths) if lengths else 0
         """The length it announces, in bytes."""
         self._is_chunked = b"transfer-encoding" in found
         self.receive: Receive = self._noting if self._is_chunked else receive
@@ -98,6 +100,11 @@ class Visit:
                     if message["type"] == "http.disconnect" or not message.get("more_body", False):
                         return
                     left -= len(message.get("body", b""))
+
+
+def _longest(lengths: list[bytes]) -> int:
+    # Longer texts than any length that is served: their value does not matter, and takes its time to work out.
+    return max((int(each[:_DIGITS]) for each in lengths if each.isdigit()), default=0)
 
 
 def _texts(values: list[bytes] | None) -> list[str]:
