@@ -6,13 +6,17 @@ told, never its message, which may quote what was being read. What a library log
 something, in its template's words, without what it filled in.
 """
 
+import asyncio
+import atexit
 import logging
 import sys
 import time
 import traceback
 from collections.abc import MutableMapping
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any, Final, cast
+from threading import Lock
+from typing import Any, BinaryIO, Final, cast
 
 import orjson
 import structlog
@@ -42,10 +46,11 @@ Line = MutableMapping[str, Any]
 def configure_logs(level: str = "info") -> None:
     """Set logging up for the process, at `level` and above; safe to call again."""
     number = logging.getLevelNamesMapping()[level.upper()]
+    lines = Lines(getattr(sys.stderr, "buffer", None) or sys.stdout.buffer)
     structlog.configure(
         processors=[_Floods().bounded, _known, _placed, _rendered],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.BytesLoggerFactory(getattr(sys.stderr, "buffer", None)),
+        logger_factory=lambda *_: lines,
         cache_logger_on_first_use=False,
     )
     root = logging.getLogger()
@@ -54,6 +59,51 @@ def configure_logs(level: str = "info") -> None:
     root.addHandler(_OfLibraries())
     # Below that, libraries log whole messages.
     root.setLevel(max(number, logging.WARNING))
+
+
+class Lines:
+    """Writes lines. Those of one turn of the loop go out together; one that is grave takes them along at once."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._held: list[bytes] = []
+        self._lock = Lock()
+        atexit.register(self.flush)
+
+    def debug(self, line: bytes) -> None:
+        """Write `line` soon."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self.error(line)
+            return
+        with self._lock:
+            self._held.append(line)
+            is_first = len(self._held) == 1
+        if is_first:
+            loop.call_soon(self.flush)
+
+    info = debug
+
+    def error(self, line: bytes) -> None:
+        """Write `line` now."""
+        with self._lock:
+            self._held.append(line)
+        self.flush()
+
+    warning = exception = critical = error
+
+    def flush(self) -> None:
+        """Write what is held."""
+        with self._lock:
+            if not self._held:
+                return
+            text = b"\n".join([*self._held, b""])
+            self._held.clear()
+            # A log that cannot be written must not fail what logged.
+            with suppress(OSError):
+                self._file.write(text)
+                self._file.flush()
 
 
 def _is_grave(method: str) -> bool:
