@@ -50,7 +50,7 @@ guards: setup  ## take each guard out of a copy of the code and name the test th
 	@$(BIN)/python -m tests.guards $(GUARDS)
 
 bench: setup  ## measure the call path on this machine
-	@$(BIN)/python -m tests.bench
+	@$(BIN)/python -m tests.bench 2>build/bench.log
 
 crash: setup  ## kill the gateway at every failpoint and judge what is left (SEED=, POINT=, STORE=, TIMES=)
 	@$(BIN)/python -m tests.crash $(if $(SEED),--seed $(SEED)) $(if $(POINT),--point $(POINT)) \

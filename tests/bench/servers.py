@@ -1,5 +1,7 @@
 """The servers that are compared, each in a process of its own under the same uvicorn settings.
 
+The baseline runs on uvicorn as it comes: what our connections are held to is part of what is measured.
+
 `python -m tests.bench.servers gateway FOLDER TOOLS` is Ostiary with everything on, on SQLite in FOLDER;
 `python -m tests.bench.servers gateway-pg FOLDER TOOLS` is the same on PostgreSQL, in a database of its own;
 `python -m tests.bench.servers baseline FOLDER TOOLS` is a low-level SDK server with the same tools.
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import mcp_types as wire
+import uvicorn
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server as McpServer
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
@@ -25,7 +28,7 @@ from capabilities.builtin import echo
 from capabilities.contract import Descriptor, HandlerKind
 from capabilities.registry import Builtin
 from gateway.adapters.configuration_file import load
-from gateway.asgi import Bounds, Server, server_of
+from gateway.asgi import Bounds, Server, rest_collector, server_of
 from gateway.bootstrap import build
 from gateway.demo.scene import HOST, free_port
 from policy.vocabulary import Confirm, Effect
@@ -80,6 +83,7 @@ async def gateway(folder: Path, count: int, database: str = "") -> None:
             "bench", user="bench", sites=[], scope=list(builtins), days=1, by="bench"
         )
         bounds = Bounds.of(running.services.live)
+        rest_collector()
         await _serve(server_of(running.app, HOST, port, running.stop_streams, bounds=bounds), port, grant.token)
 
 
@@ -124,11 +128,30 @@ async def baseline(_folder: Path, count: int) -> None:
     app = Starlette(routes=[Route("/mcp", endpoint=StreamableHTTPASGIApp(manager))])
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(manager.run())
-        await _serve(server_of(app, HOST, port, lambda: None), port, "none")
+        await _serve(_plain(app, port), port, "none")
 
 
-async def _serve(server: Server, port: int, token: str) -> None:
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.stop)
+def _plain(app: Starlette, port: int) -> uvicorn.Server:
+    """uvicorn as it comes, told what ours is told: the bounds of our connections are not the baseline's to pay."""
+    config = uvicorn.Config(
+        app,
+        host=HOST,
+        port=port,
+        http="httptools",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+    )
+    return uvicorn.Server(config)
+
+
+async def _serve(server: uvicorn.Server, port: int, token: str) -> None:
+    if isinstance(server, Server):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.stop)
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn tells nobody
         await asyncio.sleep(0.01)
