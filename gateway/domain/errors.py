@@ -122,7 +122,7 @@ class GatewayError(Exception):
         self.message = message
         self.facts: dict[str, Any] = facts
         self.is_audited = False
-        """Whether a record of this refusal is already in the trail; the door writes one otherwise."""
+        """Whether the door has no record to write: it is in the trail already, or the store is what failed."""
 
     def __repr__(self) -> str:
         return f"GatewayError({self.code.value!r}, {self.message!r})"

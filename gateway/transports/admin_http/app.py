@@ -183,7 +183,7 @@ class _Exchange:
         conditions.judge(demand, conditions.tag_of(_body_of(read.answer, now)))
 
     async def _note(self, error: GatewayError) -> None:
-        if error.is_audited or error.code in (ErrorCode.BUSY, ErrorCode.STORE_UNAVAILABLE):
+        if error.is_audited:
             return
         services = self.desk.services
         record = audit.of_admin(

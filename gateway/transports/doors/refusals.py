@@ -17,8 +17,6 @@ from gateway.transports.errors import STATUSES, headers_of
 
 PRIVATE: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
-_UNNOTED: Final = frozenset({ErrorCode.BUSY, ErrorCode.STORE_UNAVAILABLE})
-
 
 def peer_of(connection: HTTPConnection) -> str:
     """The address a request came from; no port, so that one peer is one name."""
@@ -30,15 +28,22 @@ def refusal_of(error: Exception) -> GatewayError:
     if isinstance(error, GatewayError):
         return error
     if isinstance(error, StoreBusy):
-        return GatewayError(ErrorCode.BUSY, "too much is going on; try again")
+        return _of_the_store(ErrorCode.BUSY, "too much is going on; try again")
     if isinstance(error, StoreUnavailable):
-        return GatewayError(ErrorCode.STORE_UNAVAILABLE, "the store cannot commit now; nothing was kept")
+        return _of_the_store(ErrorCode.STORE_UNAVAILABLE, "the store cannot commit now; nothing was kept")
     raise error
+
+
+def _of_the_store(code: ErrorCode, message: str) -> GatewayError:
+    error = GatewayError(code, message)
+    # A store that takes nothing more takes no record of that either.
+    error.is_audited = True
+    return error
 
 
 async def note(services: Services, door: str, connection: HTTPConnection, error: GatewayError, **facts: str) -> bool:
     """Audit a refusal unless that was done where it was made; whether it got a record of its own."""
-    if error.is_audited or error.code in _UNNOTED:
+    if error.is_audited:
         return False
     origin = connection.headers.get("origin", "")[:200] or None
     event = AuditEvent.ACCESS_REFUSED

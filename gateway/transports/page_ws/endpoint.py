@@ -108,8 +108,8 @@ async def _note(
     event: AuditEvent = AuditEvent.ACCESS_REFUSED,
     **facts: str,
 ) -> None:
-    """Audit a refusal. Full is said here too: unlike a full store it is no reason to write less."""
-    if refusal.is_audited or refusal.code is ErrorCode.STORE_UNAVAILABLE:
+    """Audit a refusal."""
+    if refusal.is_audited:
         return
     origin = websocket.headers.get("origin", "")[:200] or None
     with suppress(StoreBusy, StoreUnavailable):  # a refusal is a refusal though it cannot be noted

@@ -30,6 +30,7 @@ class InPageClient:
         """Answer one request beside the others."""
         if len(self._open) >= AT_ONCE:
             error = GatewayError(ErrorCode.BUSY, f"{AT_ONCE} requests of this page are being answered already")
+            self._services.spine.spawn(self._note(page, error))
             self._reply(frame.id, refused(request_id(frame.envelope), error))
             return
         waiters = Waiters(self._services.calls.attendance)
@@ -67,7 +68,7 @@ class InPageClient:
         return await self._services.surface.handle(session, envelope, sent, waiters)
 
     async def _note(self, page: LivePage, error: GatewayError) -> None:
-        if error.is_audited or error.code in (ErrorCode.BUSY, ErrorCode.STORE_UNAVAILABLE):
+        if error.is_audited:
             return
         with suppress(StoreBusy, StoreUnavailable):
             await self._services.refusals.note("in_page", page.id, error.code)

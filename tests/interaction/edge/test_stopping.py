@@ -58,6 +58,7 @@ async def test_calls_under_way_end_and_new_ones_are_refused(tmp_path: Path) -> N
         for door in DOORS:
             refused = await whole.post(door)
             assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
+            assert len(await whole.records("access.refused", door=door, code="busy")) == 1
         assert not draining.done()
 
         # The page is still there, and what it answers still counts.

@@ -116,6 +116,9 @@ async def test_too_many_requests_at_once_are_told_so(rig: Rig) -> None:
         await page.send({"type": "surface", "id": f"s{n}", "envelope": asked})
     replies = [(await page.receive("surface_reply"))["envelope"] for _ in range(13)]
     assert {reply["error"]["code"] for reply in replies} == {"busy"}
+    # Twelve found too many questions on the page, and one too many requests.
+    assert len(await rig.records("call.refused", code="busy")) == 12
+    assert len(await rig.records("access.refused", door="in_page", code="busy", peer=page.welcome["page"])) == 1
 
 
 async def test_describe_relays_what_the_page_shows_and_stores_nothing(rig: Rig) -> None:
