@@ -76,7 +76,7 @@ class Limits:
     calls_burst: int = 20
     """Of these, how many may come at once."""
     waiting_per_session: int = 64
-    """Requests of one agent session that wait for a call at once, over MCP."""
+    """Requests of one agent session that wait for a call at once, by whatever door."""
     open_approvals_per_page: int = 20
     """Questions waiting on one page."""
     ledger_rows: int = 1_000_000

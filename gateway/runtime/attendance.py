@@ -4,10 +4,13 @@ Touched by the event loop; units of work only ask `has_waiter`.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gateway.domain.calls import Call, Result
+from gateway.domain.errors import ErrorCode, GatewayError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,3 +110,27 @@ class Attendance:
         if not waiters:
             del self._waiters[waiter.ref]
         return True
+
+
+class Places:
+    """Where requests wait, by agent session: whatever door they came by, they are counted together."""
+
+    def __init__(self) -> None:
+        self._taken: Counter[str] = Counter()
+
+    @contextmanager
+    def one(self, session: str, most: int) -> Generator[None]:
+        """One of the `most` places in which requests of an agent session may wait.
+
+        Raises:
+            GatewayError: `busy`, they are all taken.
+        """
+        if self._taken[session] >= most:
+            raise GatewayError(ErrorCode.BUSY, f"{most} requests of this session wait already; let one of them end")
+        self._taken[session] += 1
+        try:
+            yield
+        finally:
+            self._taken[session] -= 1
+            if not self._taken[session]:
+                del self._taken[session]

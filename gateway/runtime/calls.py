@@ -7,6 +7,7 @@ Knows nothing of MCP, HTTP or sockets.
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -21,7 +22,7 @@ from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.admission import Plan, admit, may_see, rearm, request_fingerprint
 from gateway.runtime.approvals import Approvals
-from gateway.runtime.attendance import Attendance, News, Waiter
+from gateway.runtime.attendance import Attendance, News, Places, Waiter
 from gateway.runtime.audit import Digester
 from gateway.runtime.computing import computed
 from gateway.runtime.dispatch import end
@@ -73,6 +74,7 @@ class Calls:
         self._handlers = handlers
         self._watch = watch
         self._limiter = Limiter()
+        self._places = Places()
         self.attendance = Attendance(self._last_waiter_left)
         self._taken: set[str] = set()
         self._is_noting = False
@@ -87,6 +89,14 @@ class Calls:
     def close(self) -> None:
         """Admit nothing more: the gateway stops."""
         self._is_closed = True
+
+    def place(self, session: AgentSession) -> AbstractContextManager[None]:
+        """A place to wait in for one request of `session`, taken before anything is done for it.
+
+        Raises:
+            GatewayError: `busy`, all of its places are taken.
+        """
+        return self._places.one(session.id, self._live.world.configuration.limits.waiting_per_session)
 
     async def submit(self, request: CallRequest) -> tuple[Outcome, Waiter]:
         """Admit `request`, or find the call it already is, and start what may start.

@@ -4,6 +4,7 @@ Nothing here runs a selector or a script; `METHODS` is the whole list.
 """
 
 import re
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -239,21 +240,21 @@ class Surface:
         limits = self._live.world.configuration.limits
         if sent.stamp is not None:
             _check_stamp(sent.stamp, self._clock.now(), limits.nonce_window_ms)
-        outcome, waiter = await self._calls.submit(
-            CallRequest(
-                session=session,
-                capability=envelope.capability or "",
-                arguments=envelope.input,
-                page=envelope.page,
-                call_id=envelope.call_id,
-                arrival=sent.arrival,
-                traceparent=sent.traceparent,
-                nonce=sent.nonce,
-                nonce_until=0 if sent.stamp is None else sent.stamp + 2 * limits.nonce_window_ms,
-            )
+        request = CallRequest(
+            session=session,
+            capability=envelope.capability or "",
+            arguments=envelope.input,
+            page=envelope.page,
+            call_id=envelope.call_id,
+            arrival=sent.arrival,
+            traceparent=sent.traceparent,
+            nonce=sent.nonce,
+            nonce_until=0 if sent.stamp is None else sent.stamp + 2 * limits.nonce_window_ms,
         )
-        waiters.append(waiter)
-        outcome = await self._waited(session, outcome, waiter, sent.wait_seconds)
+        with self._place(session, sent.wait_seconds):
+            outcome, waiter = await self._calls.submit(request)
+            waiters.append(waiter)
+            outcome = await self._waited(session, outcome, waiter, sent.wait_seconds)
         if not is_finished(outcome.call):
             await self._calls.hand_out(outcome.call.ref)
         return _told(outcome)
@@ -261,10 +262,16 @@ class Surface:
     async def _status(
         self, session: AgentSession, given: dict[str, Any], sent: Transmission, waiters: list[Waiter]
     ) -> Handled:
-        outcome, waiter = await self._calls.status(session, _name(given))
-        waiters.append(waiter)
-        wait = min(_integer(given.get("wait", 0), "wait", 0, 25), sent.wait_seconds)
-        return _told(await self._waited(session, outcome, waiter, wait))
+        name = _name(given)
+        seconds = min(_integer(given.get("wait", 0), "wait", 0, 25), sent.wait_seconds)
+        with self._place(session, seconds):
+            outcome, waiter = await self._calls.status(session, name)
+            waiters.append(waiter)
+            return _told(await self._waited(session, outcome, waiter, seconds))
+
+    def _place(self, session: AgentSession, seconds: float) -> AbstractContextManager[None]:
+        # Who waits for nothing can always start a call, and ask where one stands.
+        return self._calls.place(session) if seconds else nullcontext()
 
     async def _waited(self, session: AgentSession, outcome: Outcome, waiter: Waiter, seconds: float) -> Outcome:
         # What comes after the session ended is not its own any more.

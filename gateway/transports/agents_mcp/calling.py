@@ -70,8 +70,7 @@ class ToolCalls:
         try:
             if asked.name in static_tools.AT_ONCE:
                 return await self._answer(asked)
-            limits = self._services.live.world.configuration.limits
-            with self._waiting.place(asked.exchange.session.id, limits.waiting_per_session):
+            with self._services.calls.place(asked.exchange.session):
                 return await self._answer(asked)
         except GatewayError as error:
             if not error.is_audited:

@@ -1,13 +1,9 @@
 """How long a request waits for its call, and what it says meanwhile (design §11)."""
 
 import time
-from collections import Counter
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.agent_sessions import AgentSessions
 from gateway.runtime.answers import PHASES
 from gateway.runtime.attendance import Waiter
@@ -56,7 +52,6 @@ class Waiting:
         self._sessions = sessions
         self._patience = patience
         self._waits: set[_Wait] = set()
-        self._places: Counter[str] = Counter()
         self._is_closing = False
 
     def close(self) -> None:
@@ -64,23 +59,6 @@ class Waiting:
         self._is_closing = True
         for wait in self._waits:
             wait.stop()
-
-    @contextmanager
-    def place(self, session: str, most: int) -> Generator[None]:
-        """One of the `most` places in which requests of an agent session may wait.
-
-        Raises:
-            GatewayError: `busy`, they are all taken.
-        """
-        if self._places[session] >= most:
-            raise GatewayError(ErrorCode.BUSY, f"{most} requests of this session wait already; let one of them end")
-        self._places[session] += 1
-        try:
-            yield
-        finally:
-            self._places[session] -= 1
-            if not self._places[session]:
-                del self._places[session]
 
     async def until_finished(
         self, exchange: Exchange, outcome: Outcome, waiter: Waiter, line: Line, seconds: float

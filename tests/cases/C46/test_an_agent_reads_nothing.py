@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from gateway.domain.agent_sessions import AgentSession
+from gateway.protocol.surface import PROTOCOL
 from gateway.transports.agents_mcp.legacy_sessions import SESSIONS
 from gateway.transports.agents_mcp.listening import STREAMS
 from tests.support import todo_page
@@ -214,6 +215,9 @@ async def test_the_calls_one_session_waits_for_have_an_end(tmp_path: Path) -> No
         assert (refused["isError"], refused["structuredContent"]["code"]) == (True, "busy")
         records = await whole.records("access.refused", door="mcp", code="busy", session=whole.session.id)
         assert len(records) == 1
+        # By whatever door it comes.
+        assert (await whole.client.request(**asked_by_envelope(whole))).json()["error"]["code"] == "busy"
+        assert await whole.records("access.refused", door="surface", code="busy", session=whole.session.id)
         assert len(await whole.gateway.services.admin.calls(limit=10)) == 3
         # Another session has places of its own, and to cancel takes none.
         elsewhere = asyncio.create_task(whole.client.request(**add(4, await second_agent(whole))))
@@ -228,6 +232,14 @@ async def test_the_calls_one_session_waits_for_have_an_end(tmp_path: Path) -> No
         for task in (*waiting, elsewhere):
             task.cancel()
         await asyncio.gather(*waiting, elsewhere, return_exceptions=True)
+
+
+def asked_by_envelope(whole: Whole) -> dict[str, Any]:
+    """A call by the surface protocol, as arguments of `httpx.request`."""
+    services = whole.gateway.services
+    sent = {"ostiary-nonce": services.ids.secret()[:32], "ostiary-timestamp": str(services.clock.now())}
+    asked = {"protocol": PROTOCOL, "id": "r", "method": "invoke", "capability": "todo.add", "input": {"text": "x"}}
+    return {**whole.knock("surface", **sent), "content": json.dumps(asked).encode()}
 
 
 async def oldest_of(whole: Whole, session: AgentSession) -> str:
