@@ -40,6 +40,7 @@ from gateway.runtime.execution import Execution
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.pages import Pages
+from gateway.runtime.planning import Planner
 from gateway.runtime.ports import Clock, Ids, Store, StoreBusy, StoreRefused, StoreUnavailable, Tx
 from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
@@ -323,16 +324,23 @@ def wire(
     inventories = Inventories(spine, live, clock)
     sessions = AgentSessions(spine=spine, live=live, clock=clock, ids=ids, identity=identity, inventories=inventories)
     approvals = Approvals(spine=spine, live=live, clock=clock, ids=ids, vault=vault)
-    calls = Calls(
-        spine=spine,
+    planner = Planner(
         live=live,
         clock=clock,
         ids=ids,
         inventories=inventories,
         approvals=approvals,
         digester=Digester(key),
-        vault=vault,
         handlers=handlers,
+    )
+    calls = Calls(
+        spine=spine,
+        live=live,
+        clock=clock,
+        planner=planner,
+        inventories=inventories,
+        approvals=approvals,
+        vault=vault,
         watch=telemetry.calls,
     )
     pages = Pages(spine=spine, live=live, clock=clock, ids=ids, approvals=approvals, vault=vault)

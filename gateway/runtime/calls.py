@@ -6,39 +6,32 @@ Knows nothing of MCP, HTTP or sockets.
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from capabilities.contract import Computation, Handler
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState, Entry
-from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
-from gateway.runtime.admission import Plan, admit, may_see, rearm, request_fingerprint
+from gateway.runtime.admission import Plan, admit, may_see, rearm
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.attendance import Attendance, News, Places, Waiter
-from gateway.runtime.audit import Digester
-from gateway.runtime.computing import computed
 from gateway.runtime.dispatch import end
 from gateway.runtime.effects import After, CancelWork, Effect, Told
-from gateway.runtime.inventories import Inventories, Meaning
-from gateway.runtime.inventory import Resolved
-from gateway.runtime.limiter import Limiter
-from gateway.runtime.ports import Clock, Ids, Tx
+from gateway.runtime.inventories import Inventories
+from gateway.runtime.planning import Planner
+from gateway.runtime.ports import Clock, Tx
 from gateway.runtime.requests import Admission, Admitted, CallRequest, Outcome, Refused
-from gateway.runtime.settlement import Answer, request_cancel
+from gateway.runtime.settlement import request_cancel
 from gateway.runtime.spine import Spine
 from gateway.runtime.telemetry import CallWatch, this_request
-from gateway.runtime.validators import validator_of
 from gateway.runtime.vault import Vault
 from gateway.runtime.world import Live
-from policy.vocabulary import Verdict
 
 TAKEN_MS: Final = 200
 """How long taken results gather before one transaction notes them."""
@@ -55,25 +48,20 @@ class Calls:
         spine: Spine,
         live: Live,
         clock: Clock,
-        ids: Ids,
+        planner: Planner,
         inventories: Inventories,
         approvals: Approvals,
-        digester: Digester,
         vault: Vault,
-        handlers: Mapping[str, Handler],
         watch: CallWatch,
     ) -> None:
         self._spine = spine
         self._live = live
         self._clock = clock
-        self._ids = ids
+        self._planner = planner
         self._inventories = inventories
         self._approvals = approvals
-        self._digester = digester
         self._vault = vault
-        self._handlers = handlers
         self._watch = watch
-        self._limiter = Limiter()
         self._places = Places()
         self.attendance = Attendance(self._last_waiter_left)
         self._taken: set[str] = set()
@@ -109,7 +97,7 @@ class Calls:
         if self._is_closed:
             raise GatewayError(ErrorCode.BUSY, "the gateway is shutting down; try again")
         began = time.perf_counter()
-        plan = await self._plan(request)
+        plan = await self._planner.plan(request)
         self._watch.decided(plan.resolved.entry.decision if plan.resolved else None, plan.refusal)
         waiter = self.attendance.join(plan.ref)
         landed: list[Admission] = []
@@ -264,81 +252,11 @@ class Calls:
         await self._spine.store.run(work)
         self._taken -= refs
 
-    # -- planning -----------------------------------------------------------------------------------------
-
-    async def _plan(self, request: CallRequest) -> Plan:
-        world = self._live.world
-        text, refusal = _canonical(request.arguments, world.configuration.limits.argument_bytes)
-        ref = self._ids.ref()
-        meaning = await self._inventories.meaning(request.session, request.capability, request.page, request.arrival)
-        baseline = await self._inventories.baseline(request.session)
-        resolved = meaning.resolved
-        asks = resolved is not None and resolved.entry.decision.verdict is Verdict.ASK
-        refusal = refusal or meaning.refusal or self._judge(request, meaning)
-        return Plan(
-            request=request,
-            ref=ref,
-            arguments=text,
-            fingerprint=request_fingerprint(request.capability, text, request.page),
-            digest=self._digester.digest(text),
-            peer=this_request().peer,
-            policy_revision=world.configuration.revision,
-            inventory_revision=baseline.revision,
-            generation=world.generation,
-            join_ms=world.configuration.limits.join_ms,
-            resolved=resolved,
-            refusal=refusal,
-            baseline=meaning.baseline,
-            stale=meaning.stale,
-            asker=self._approvals.asker(world, request.session, resolved) if resolved and asks else None,
-            keep_in_memory=resolved is not None and validator_of(resolved.descriptor).holds_secrets,
-            approval=self._approvals.opener(world, resolved, text) if resolved and asks else None,
-            compute=self._compute(resolved, text, ref) if resolved else None,
-        )
-
-    def _compute(self, resolved: Resolved, arguments: str, ref: str) -> Callable[[], Answer] | None:
-        handler, descriptor = self._handlers.get(resolved.descriptor.id), resolved.descriptor
-        if resolved.page is not None or not isinstance(handler, Computation):
-            return None
-        return partial(computed, handler, descriptor, validator_of(descriptor), arguments, ref)
-
-    def _judge(self, request: CallRequest, meaning: Meaning) -> GatewayError | None:
-        now = self._clock.now()
-        limits = self._live.world.configuration.limits
-        if request.issued_at is not None and request.issued_at < now - limits.call_age_ms:
-            return GatewayError(ErrorCode.CALL_TOO_OLD, "the request was issued too long ago")
-        # A stamp from the future would be young again after its call is forgotten.
-        if request.issued_at is not None and request.issued_at > now + limits.nonce_window_ms:
-            return GatewayError(ErrorCode.CLOCK_SKEW, "the request was issued in the future; check the clock")
-        if request.expires_at is not None and request.expires_at <= now:
-            return GatewayError(ErrorCode.CALL_TOO_OLD, "the request has expired")
-        assert meaning.resolved is not None
-        problem = validator_of(meaning.resolved.descriptor).first_input_error(request.arguments)
-        if problem is not None:
-            return GatewayError(
-                problem.code,
-                f"arguments of `{request.capability}` at `{problem.pointer or '/'}`: {problem.reason}",
-                pointer=problem.pointer,
-            )
-        return None
-
-    def _limited(self, request: CallRequest) -> GatewayError | None:
-        limits = self._live.world.configuration.limits
-        wait = self._limiter.take(
-            request.session.agent,
-            per_minute=limits.calls_per_minute,
-            burst=limits.calls_burst,
-            now=self._clock.monotonic(),
-        )
-        if wait is None:
-            return None
-        return GatewayError(ErrorCode.RATE_LIMITED, f"too many calls; try again in {wait} ms", retry_after_ms=wait)
+    # -- admitting -------------------------------------------------------------------------------------
 
     async def _admit(self, plan: Plan, landed: list[Admission]) -> Admission:
         now = self._clock.now()
-        limited = self._limited(plan.request)
-        if limited is not None:
-            plan = replace(plan, refusal=limited, baseline=None)
+        plan = self._planner.held_to_rate(plan)
         if plan.keep_in_memory:
             self._vault.put(plan.ref, plan.arguments)
 
@@ -432,13 +350,3 @@ def _counts_as_told(admission: Admission) -> bool:
 def is_finished(call: Call) -> bool:
     """Whether its caller has something final to read: terminal, or `unknown`."""
     return call.state.is_terminal or call.state is CallState.UNKNOWN
-
-
-def _canonical(arguments: dict[str, Any], limit: int) -> tuple[str, GatewayError | None]:
-    try:
-        text = canonical(arguments).decode()
-    except (ValueError, RecursionError) as error:
-        return "{}", GatewayError(ErrorCode.UNSAFE_INTEGER, f"arguments cannot be carried unchanged: {error}")
-    if len(text.encode()) > limit:
-        return text, GatewayError(ErrorCode.BODY_TOO_LARGE, f"the arguments are larger than {limit} bytes")
-    return text, None

@@ -6,6 +6,7 @@ from tests.guards.guard import Guard
 
 _ADMISSION: Final = "gateway/runtime/admission.py"
 _CALLS: Final = "gateway/runtime/calls.py"
+_PLANNING: Final = "gateway/runtime/planning.py"
 _SETTLEMENT: Final = "gateway/runtime/settlement.py"
 _EXECUTION: Final = "gateway/runtime/execution.py"
 _DOMAIN: Final = "gateway/domain/calls.py"
@@ -139,7 +140,7 @@ GUARDS: Final = (
         name="old-requests-are-refused",
         section="§6",
         why="an agent that comes back after days would act on what it meant then",
-        file=_CALLS,
+        file=_PLANNING,
         old="if request.issued_at is not None and request.issued_at < now - limits.call_age_ms:",
         new="if False:",
         tests=(f"{_REPLAYS}::test_what_was_meant_long_ago_is_not_done_today",),
@@ -148,7 +149,7 @@ GUARDS: Final = (
         name="expired-requests-are-refused",
         section="§6",
         why="a request would run after the time its caller gave it",
-        file=_CALLS,
+        file=_PLANNING,
         old="if request.expires_at is not None and request.expires_at <= now:",
         new="if False:",
         tests=(f"{_REPLAYS}::test_what_was_meant_long_ago_is_not_done_today",),
@@ -175,7 +176,7 @@ GUARDS: Final = (
         name="arguments-are-validated",
         section="§3",
         why="a handler would get what it never declared",
-        file=_CALLS,
+        file=_PLANNING,
         old="problem = validator_of(meaning.resolved.descriptor).first_input_error(request.arguments)",
         new="problem = None",
         tests=("tests/interaction/surface/test_surface.py", "tests/cases/C11/test_page_and_surface.py"),
@@ -322,9 +323,9 @@ GUARDS: Final = (
         name="calls-of-an-agent-are-limited",
         section="§17",
         why="one agent could use up the ledger and everybody's patience",
-        file=_CALLS,
-        old="        if wait is None:\n            return None\n",
-        new="        if wait is None or wait:\n            return None\n",
+        file=_PLANNING,
+        old="        if wait is None:\n            return plan\n",
+        new="        if wait is None or wait:\n            return plan\n",
         tests=(f"{_REPLAYS}::test_too_many_calls_are_refused_with_one_record_each_and_their_key_stays_free",),
     ),
 )

@@ -1,0 +1,132 @@
+"""Makes a request for a call into a plan: what it means, what it comes to, why it may be refused. Nothing is kept.
+
+Runs on the loop, over one `World`; what only the transaction can know is judged by `admission`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from capabilities.contract import Computation, Handler
+from gateway.domain.canonical import canonical
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.runtime.admission import Plan, request_fingerprint
+from gateway.runtime.approvals import Approvals
+from gateway.runtime.audit import Digester
+from gateway.runtime.computing import computed
+from gateway.runtime.inventories import Inventories, Meaning
+from gateway.runtime.inventory import Resolved
+from gateway.runtime.limiter import Limiter
+from gateway.runtime.ports import Clock, Ids
+from gateway.runtime.requests import CallRequest
+from gateway.runtime.settlement import Answer
+from gateway.runtime.telemetry import this_request
+from gateway.runtime.validators import validator_of
+from gateway.runtime.world import Live
+from policy.vocabulary import Verdict
+
+
+class Planner:
+    """One per gateway."""
+
+    def __init__(
+        self,
+        *,
+        live: Live,
+        clock: Clock,
+        ids: Ids,
+        inventories: Inventories,
+        approvals: Approvals,
+        digester: Digester,
+        handlers: Mapping[str, Handler],
+    ) -> None:
+        self._live = live
+        self._clock = clock
+        self._ids = ids
+        self._inventories = inventories
+        self._approvals = approvals
+        self._digester = digester
+        self._handlers = handlers
+        self._limiter = Limiter()
+
+    async def plan(self, request: CallRequest) -> Plan:
+        """Judge `request` by the world of this moment; a refusal is part of the plan, so that it is audited."""
+        world = self._live.world
+        text, refusal = _canonical(request.arguments, world.configuration.limits.argument_bytes)
+        ref = self._ids.ref()
+        meaning = await self._inventories.meaning(request.session, request.capability, request.page, request.arrival)
+        baseline = await self._inventories.baseline(request.session)
+        resolved = meaning.resolved
+        asks = resolved is not None and resolved.entry.decision.verdict is Verdict.ASK
+        refusal = refusal or meaning.refusal or self._judge(request, meaning)
+        return Plan(
+            request=request,
+            ref=ref,
+            arguments=text,
+            fingerprint=request_fingerprint(request.capability, text, request.page),
+            digest=self._digester.digest(text),
+            peer=this_request().peer,
+            policy_revision=world.configuration.revision,
+            inventory_revision=baseline.revision,
+            generation=world.generation,
+            join_ms=world.configuration.limits.join_ms,
+            resolved=resolved,
+            refusal=refusal,
+            baseline=meaning.baseline,
+            stale=meaning.stale,
+            asker=self._approvals.asker(world, request.session, resolved) if resolved and asks else None,
+            keep_in_memory=resolved is not None and validator_of(resolved.descriptor).holds_secrets,
+            approval=self._approvals.opener(world, resolved, text) if resolved and asks else None,
+            compute=self._compute(resolved, text, ref) if resolved else None,
+        )
+
+    def held_to_rate(self, plan: Plan) -> Plan:
+        """`plan`, refused where its agent makes too many calls."""
+        limits = self._live.world.configuration.limits
+        wait = self._limiter.take(
+            plan.request.session.agent,
+            per_minute=limits.calls_per_minute,
+            burst=limits.calls_burst,
+            now=self._clock.monotonic(),
+        )
+        if wait is None:
+            return plan
+        limited = GatewayError(ErrorCode.RATE_LIMITED, f"too many calls; try again in {wait} ms", retry_after_ms=wait)
+        return replace(plan, refusal=limited, baseline=None)
+
+    def _compute(self, resolved: Resolved, arguments: str, ref: str) -> Callable[[], Answer] | None:
+        handler, descriptor = self._handlers.get(resolved.descriptor.id), resolved.descriptor
+        if resolved.page is not None or not isinstance(handler, Computation):
+            return None
+        return partial(computed, handler, descriptor, validator_of(descriptor), arguments, ref)
+
+    def _judge(self, request: CallRequest, meaning: Meaning) -> GatewayError | None:
+        now = self._clock.now()
+        limits = self._live.world.configuration.limits
+        if request.issued_at is not None and request.issued_at < now - limits.call_age_ms:
+            return GatewayError(ErrorCode.CALL_TOO_OLD, "the request was issued too long ago")
+        # A stamp from the future would be young again after its call is forgotten.
+        if request.issued_at is not None and request.issued_at > now + limits.nonce_window_ms:
+            return GatewayError(ErrorCode.CLOCK_SKEW, "the request was issued in the future; check the clock")
+        if request.expires_at is not None and request.expires_at <= now:
+            return GatewayError(ErrorCode.CALL_TOO_OLD, "the request has expired")
+        assert meaning.resolved is not None
+        problem = validator_of(meaning.resolved.descriptor).first_input_error(request.arguments)
+        if problem is not None:
+            return GatewayError(
+                problem.code,
+                f"arguments of `{request.capability}` at `{problem.pointer or '/'}`: {problem.reason}",
+                pointer=problem.pointer,
+            )
+        return None
+
+
+def _canonical(arguments: dict[str, Any], limit: int) -> tuple[str, GatewayError | None]:
+    try:
+        text = canonical(arguments).decode()
+    except (ValueError, RecursionError) as error:
+        return "{}", GatewayError(ErrorCode.UNSAFE_INTEGER, f"arguments cannot be carried unchanged: {error}")
+    if len(text.encode()) > limit:
+        return text, GatewayError(ErrorCode.BODY_TOO_LARGE, f"the arguments are larger than {limit} bytes")
+    return text, None
