@@ -3,6 +3,7 @@
 Arguments go to pytest: `make test PYTEST_ARGS="-k approval -x"`.
 """
 
+import os
 import subprocess
 import sys
 import time
@@ -31,6 +32,9 @@ ORDER = (
 LAST = ("e2e",)
 NOT_TESTS = ("support", "bench")
 
+WORKERS = min(4, os.cpu_count() or 1)
+"""Test files run beside each other, each whole in one process."""
+
 
 def test_folders() -> list[str]:
     """Every folder below tests/ that holds tests: the known ones in order, a new one before the browser's."""
@@ -54,7 +58,8 @@ def main(pytest_args: list[str]) -> int:
     BUILD.mkdir(exist_ok=True)
     for stale in ("pytest.xml", "conformance.json", "services.json"):
         (BUILD / stale).unlink(missing_ok=True)
-    python = (sys.executable, "-m", "pytest", *test_folders(), f"--junitxml={BUILD / 'pytest.xml'}")
+    workers = (f"--numprocesses={WORKERS}", "--dist=loadfile")
+    python = (sys.executable, "-m", "pytest", *test_folders(), f"--junitxml={BUILD / 'pytest.xml'}", *workers)
     steps = [
         run("services", sys.executable, "-m", "scripts.services", str(BUILD / "services.json")),
         run("surface host", "npm", "--prefix", WEB, "run", "--silent", "test"),

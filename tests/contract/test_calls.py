@@ -167,7 +167,7 @@ async def test_an_input_kept_in_memory_is_not_stored(store: Store) -> None:
     assert await store.run(lambda tx: tx.calls.input_of("call_1")) is None
 
 
-@pytest.mark.parametrize("state", [*OPEN, CallState.UNKNOWN])
+@pytest.mark.parametrize("state", sorted([*OPEN, CallState.UNKNOWN]))
 async def test_an_equal_call_that_has_not_ended_is_found_however_old(store: Store, state: CallState) -> None:
     call = a_call(state=state, request_fingerprint="fp")
     await store.run(lambda tx: tx.calls.add(call, None))
