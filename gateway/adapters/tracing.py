@@ -26,7 +26,7 @@ from opentelemetry.trace import (
 from opentelemetry.trace import Span as SdkSpan
 from opentelemetry.trace import SpanKind as SdkKind
 
-from gateway.domain.trace_context import TraceParent
+from gateway.domain.trace_context import KNOWN_FLAGS, TraceParent
 from gateway.runtime.telemetry import Span, SpanKind
 from gateway.runtime.telemetry.ports import Attribute
 
@@ -131,7 +131,7 @@ class _Span:
     @property
     def traceparent(self) -> str | None:
         place = self._span.get_span_context()
-        return f"00-{place.trace_id:032x}-{place.span_id:016x}-{int(place.trace_flags) & 1:02x}"
+        return f"00-{place.trace_id:032x}-{place.span_id:016x}-{int(place.trace_flags) & KNOWN_FLAGS:02x}"
 
     def set(self, name: str, value: Attribute) -> None:
         self._span.set_attribute(name, value)

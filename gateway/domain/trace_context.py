@@ -9,6 +9,9 @@ TRACESTATE_MAX: Final = 512
 
 TRACESTATE_MEMBERS: Final = 32
 
+KNOWN_FLAGS: Final = 0x03
+"""`sampled`, and `random`: whoever passes a trace on must say as it was told whether the id was made at random."""
+
 _TRACEPARENT: Final = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL)
 _SIMPLE_KEY: Final = r"[a-z][a-z0-9_\-*/]{0,255}"
 _TENANT_KEY: Final = r"[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13}"
@@ -16,7 +19,6 @@ _VALUE: Final = r"[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x
 _MEMBER: Final = re.compile(rf"(?P<key>{_SIMPLE_KEY}|{_TENANT_KEY})={_VALUE}")
 
 _SAMPLED: Final = 0x01
-_KNOWN_FLAGS: Final = 0x03
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def read_traceparent(given: object) -> TraceParent | None:
     if version == "ff" or not trace_id.strip("0") or not span_id.strip("0"):
         return None
     if version == "00":
-        return None if rest is not None else TraceParent(trace_id, span_id, int(flags, 16) & _KNOWN_FLAGS)
+        return None if rest is not None else TraceParent(trace_id, span_id, int(flags, 16) & KNOWN_FLAGS)
     return TraceParent(trace_id, span_id, int(flags, 16) & _SAMPLED)
 
 

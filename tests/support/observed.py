@@ -20,6 +20,7 @@ from gateway.asgi import server_of
 from gateway.bootstrap import Gateway, build
 from gateway.testing import FakeClock
 from tests.interaction.page.rig import HOST, PATIENCE, Rig, configuration, free_port
+from tests.support.in_loop import until
 from tests.support.mcp_gateway import ACCEPT, MODERN, last_message
 
 
@@ -35,6 +36,12 @@ class Observed(Rig):
         """Every span that ended."""
         assert self.exporter is not None
         return list(self.exporter.get_finished_spans())
+
+    async def span(self, name: str) -> ReadableSpan:
+        """The only span of that name, as soon as it ended: an answer arrives a little before its span is over."""
+        await until(lambda: any(span.name == name for span in self.spans()))
+        (found,) = (span for span in self.spans() if span.name == name)
+        return found
 
     async def scrape(self) -> str:
         """What Prometheus gets."""
@@ -88,12 +95,14 @@ class Observed(Rig):
 
 
 @asynccontextmanager
-async def observed(data: Path, *, server: Mapping[str, Any] | None = None, **limits: Any) -> AsyncGenerator[Observed]:
-    """Run one until the block ends."""
+async def observed(
+    data: Path, *, server: Mapping[str, Any] | None = None, share: float | None = 1.0, **limits: Any
+) -> AsyncGenerator[Observed]:
+    """Run one until the block ends; it keeps this `share` of the traces, or with None has no tracing at all."""
     port, clock, exporter = free_port(), FakeClock(), InMemorySpanExporter()
     told = {"metrics_listen": "127.0.0.1:9464", **(server or {})}
     config = configuration(port, server=told, requests_per_minute=1_000_000, requests_burst=100_000, **limits)
-    tracer = OtelTracer(SimpleSpanProcessor(exporter))
+    tracer = None if share is None else OtelTracer(SimpleSpanProcessor(exporter), ratio=share)
     async with build(config, data, clock=clock, tracer=tracer) as gateway:
         running = server_of(gateway.app, HOST, port, gateway.stop_streams)
         serving = asyncio.create_task(running.serve())
@@ -120,7 +129,8 @@ async def observed(data: Path, *, server: Mapping[str, Any] | None = None, **lim
             running.should_exit = True
             await serving
             clock.advance(1_000)
-    tracer.close()
+    if tracer is not None:
+        tracer.close()
 
 
 def lines_of(text: str) -> list[dict[str, Any]]:
