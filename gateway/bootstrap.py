@@ -69,6 +69,9 @@ DATABASE = "ostiary.sqlite3"
 FINISH_SECONDS = 10.0
 """Longest time a stop waits for the last transactions."""
 
+AT_A_TERMINAL: Final = "warning"
+"""What a command that works by itself logs, on standard error: standard output is for its own words."""
+
 _log = structlog.get_logger("ostiary.gateway")
 
 Enabled = Callable[[Configuration], Mapping[str, Descriptor]]
@@ -218,6 +221,7 @@ def flaw_of_place(configuration: Configuration, data: Path) -> str | None:
 @asynccontextmanager
 async def open_offline(configuration: Configuration, data: Path) -> AsyncGenerator[Admin]:
     """Administration while no gateway runs. The caller holds the process lock."""
+    configure_logs(AT_A_TERMINAL)
     store = _open(configuration, data)
     try:
         key = await _installation_key(store)
@@ -253,6 +257,7 @@ async def restore(
     database, now = data / DATABASE, SystemClock().now()
     if backup is None and not configuration.server.database and not database.exists():
         raise StoreRefused(f"there is no database in `{data}` to mark")
+    configure_logs(AT_A_TERMINAL)
     staged = None if backup is None else backups.stage(backup, database)
     try:
         store = _open(configuration, data, staged)
@@ -284,6 +289,7 @@ def move_to_postgresql(data: Path, url: str, *, by: str) -> Moved:
     source, now = data / DATABASE, SystemClock().now()
     if not source.exists():
         raise StoreRefused(f"there is no SQLite database in `{data}` to move")
+    configure_logs(AT_A_TERMINAL)
 
     def record_of(moved: Moved) -> AuditRecord:
         return audit.of_admin(AuditEvent.STORE_MIGRATED, now, by=by, rows=sum(moved.rows.values()))

@@ -100,8 +100,8 @@ class Lines:
                 return
             text = b"\n".join([*self._held, b""])
             self._held.clear()
-            # A log that cannot be written must not fail what logged.
-            with suppress(OSError):
+            # A log that cannot be written, or was closed, must not fail what logged.
+            with suppress(OSError, ValueError):
                 self._file.write(text)
                 self._file.flush()
 

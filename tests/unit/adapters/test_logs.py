@@ -81,3 +81,10 @@ def test_a_full_disk_fails_nobody_and_later_lines_are_written() -> None:
     disk.is_full = False
     lines.error(b"kept")
     assert disk.getvalue() == b"kept\n"
+
+
+def test_a_closed_log_fails_nobody() -> None:
+    disk = Disk()
+    lines = Lines(disk)
+    disk.close()
+    lines.error(b"lost")
