@@ -246,6 +246,7 @@ FACTS: Final[Mapping[str, str]] = {
     "sites": "the sites a session reaches",
     "state": "the state of the call or approval after this",
     "tickets": "how many page tickets were ended",
+    "traceparent": "the place in a trace the request belongs to, where it named one or the gateway makes spans",
     "unknown": "how many calls a start or a restore found handed out and unanswered",
     "what": "method and path of a request to the admin API, with the names of placeholders instead of what stood there",
     "user": "the user the agent acts for, or whose page it is",
@@ -254,8 +255,9 @@ FACTS: Final[Mapping[str, str]] = {
 
 CALL: Final = (
     "ref agent user session call_id capability fingerprint arguments state code site page epoch approval policy"
+    " traceparent"
 )
-APPROVAL: Final = "approval ref agent user capability arguments shown page epoch state"
+APPROVAL: Final = "approval ref agent user capability arguments shown page epoch state traceparent"
 PAGE: Final = "page epoch site user origin"
 DOOR: Final = "door peer code"
 
@@ -279,7 +281,7 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.CALL_REFUSED: Event(
         "A request was not accepted; there is no ledger row.",
         ENTRY,
-        "agent user session peer call_id capability arguments code reason",
+        "agent user session peer call_id capability arguments code reason traceparent",
     ),
     _A.CALL_ADMITTED: Event("A request became a call.", ENTRY, CALL),
     _A.CALL_REPLAYED: Event("A request found the call it had become before; nothing ran again.", ENTRY, CALL),

@@ -207,6 +207,7 @@ def _refuse(tx: Tx, plan: Plan, now: int, error: GatewayError) -> After:
             call_id=request.call_id,
             arguments=plan.digest,
             peer=plan.peer,
+            traceparent=request.trace_context,
         )
     )
     if plan.baseline is not None and error.code is ErrorCode.STALE_INVENTORY:

@@ -53,6 +53,7 @@ def of_call(event: AuditEvent, call: Call, at: int, **more: Fact) -> AuditRecord
             "epoch": call.epoch,
             "approval": call.approval,
             "policy": call.policy_revision,
+            "traceparent": call.traceparent,
             **more,
         },
     )
@@ -68,6 +69,7 @@ def of_refusal(
     call_id: str | None,
     arguments: str | None,
     peer: str | None,
+    traceparent: str | None,
     **more: Fact,
 ) -> AuditRecord:
     """A record about a request that was not accepted; the capability is as asked, whatever the caller was told."""
@@ -85,6 +87,7 @@ def of_refusal(
             "arguments": arguments,
             "code": error.code.wire,
             "reason": str(error.facts["reason"]) if "reason" in error.facts else None,
+            "traceparent": traceparent,
             **more,
         },
     )
@@ -107,6 +110,7 @@ def of_approval(event: AuditEvent, approval: Approval, call: Call, at: int, **mo
             "page": approval.page,
             "epoch": approval.epoch,
             "state": approval.state.value,
+            "traceparent": call.traceparent,
             **more,
         },
     )

@@ -293,6 +293,7 @@ class Calls:
                 call_id=request.call_id,
                 arguments=plan.digest,
                 peer=plan.peer,
+                traceparent=request.trace_context,
             )
         )
         return After(None)

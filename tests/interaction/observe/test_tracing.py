@@ -156,6 +156,28 @@ async def test_the_last_place_the_page_names_is_linked(
         assert "SECRET" not in str([span.to_json() for span in rig.spans()])
 
 
+@pytest.mark.parametrize("share", [1.0, None], ids=["on", "off"])
+async def test_the_trail_keeps_the_place_of_what_was_run_and_of_what_was_refused(
+    tmp_path: Path, share: float | None
+) -> None:
+    async with observed(tmp_path, share=share) as rig:
+        _, token = await rig.grant()
+        page = await rig.page(ADD)
+        asking = asyncio.create_task(rig.invoke(token, "todo.add", {"title": "a"}, meta={"traceparent": GIVEN}))
+        await page.decide(await page.receive("approve_request"), "approve")
+        frame = await page.receive("invoke")
+        await page.answer(frame, {})
+        await asking
+        await rig.invoke(token, "mail.send", {}, meta={"traceparent": GIVEN})
+        rig.clock.advance(1_000)  # so that what waits to be told to the page goes out, and the trail is at rest
+        run = ("call.admitted", "approval.opened", "approval.decided", "approval.consumed", "call.dispatched")
+        for event in (*run, "call.ended"):
+            assert [facts["traceparent"] for facts in await rig.records(event)] == [frame["traceparent"]], event
+        (refusal,) = await rig.records("call.refused")
+        assert refusal["traceparent"][3:35] == TRACE
+        assert (refusal["traceparent"] == GIVEN) is (share is None)
+
+
 @pytest.mark.parametrize(
     ("flags", "share", "told"), [("00", 1.0, "01"), ("01", 0.0, "00"), ("02", 1.0, "03"), ("03", 0.0, "02")]
 )
