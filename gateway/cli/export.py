@@ -1,6 +1,5 @@
 """`ostiary audit export`: the trail for other programs, a page at a time, so that its size does not matter."""
 
-import json
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -13,7 +12,7 @@ import typer
 from gateway.cli.gateway_link import ask, ask_running
 from gateway.cli.instants import instant_of
 from gateway.cli.options import CONFIG_DEFAULT, DATA_DEFAULT, Config, Data
-from gateway.cli.output import fail, note
+from gateway.cli.output import fail, json_line, note
 from gateway.cli.trail import StreamName
 
 _FOLLOW_SECONDS: Final = 1.0
@@ -118,4 +117,4 @@ def _line(record: Mapping[str, Any], shape: Format, source: str) -> str:
     from gateway.protocol.audit_export import cloud_event_of
 
     told = cloud_event_of(record, source) if shape is Format.CLOUDEVENTS else record
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return json_line(told)

@@ -28,13 +28,18 @@ def say(message: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """The answer for a program."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    """The answer for a program, in ASCII: other characters can end a line, or command a terminal."""
+    typer.echo(json.dumps(value, indent=2))
 
 
 def print_json_line(value: Any) -> None:
     """One of many answers for a program."""
-    typer.echo(json.dumps(value, ensure_ascii=False))
+    typer.echo(json_line(value))
+
+
+def json_line(value: Any) -> str:
+    """A value on a line of its own, in ASCII."""
+    return json.dumps(value, separators=(",", ":"))
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:

@@ -4,7 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.interaction.cli.test_with_a_gateway import ROOT, Shell
+from tests.interaction.cli.shell import ROOT, Shell
 
 PAGE = ROOT / "docs" / "how-to" / "administer-over-http.md"
 

@@ -20,11 +20,9 @@ from gateway.cli import app
 from gateway.domain.calls import CallState
 from gateway.runtime.ports import Tx
 from tests.contract.samples import NOW, a_call, a_page, a_ticket, an_approval
-from tests.interaction.cli.test_with_a_gateway import Shell, shell
+from tests.interaction.cli.shell import Shell
 from tests.support.gateway_process import invocation
 from tests.support.postgres import execute, fresh_database
-
-__all__ = ["shell"]
 
 MOVE = ("migrate", "sqlite-to-postgres", "--to")
 TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1"
