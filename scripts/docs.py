@@ -215,7 +215,7 @@ FACTS: Final[Mapping[str, str]] = {
     "capability": "a capability id, as asked",
     "code": "the wire spelling of a [code](codes.md)",
     "configuration": "the revision of the configuration file in force",
-    "door": "`mcp`, `surface`, `host_tokens`, `page`, `in_page`, `assets` or `admin`",
+    "door": "`mcp`, `surface`, `host_tokens`, `page`, `in_page`, `assets`, `admin` or `well_known`; `elsewhere` for an address no door has, `connection` before there is a request",
     "epoch": "which document of the page session, counted from 1",
     "expires_at": "the end, in milliseconds since 1970",
     "fingerprint": "the first 16 hex digits of the capability fingerprint",

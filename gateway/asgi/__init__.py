@@ -89,7 +89,7 @@ async def serve(config: Path, data: Path, *, on_ready: Callable[[Gateway], None]
             configuration.server.listen_host,
             configuration.server.listen_port,
             gateway.stop_streams,
-            bounds=Bounds.of(gateway.services.live),
+            bounds=Bounds.of(gateway.services),
         )
         ending = _Ending(gateway, server)
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -6,6 +6,7 @@ that reads nothing hold its answer for ever.
 
 import asyncio
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, cast
@@ -13,17 +14,22 @@ from typing import Any, Final, cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from gateway.asgi.corked import Corked
+from gateway.domain.errors import ErrorCode
 from gateway.protocol.strict_json import dumps
-from gateway.runtime.world import Live
+from gateway.runtime.ports import StoreBusy, StoreUnavailable
+from gateway.runtime.services import Services
 from gateway.settings import Limits
 from gateway.transports.doors.answers import ALWAYS
-from gateway.transports.doors.peers import address_of, trusts
+from gateway.transports.doors.peers import UNKNOWN, address_of, trusts
+
+DOOR: Final = "connection"
+"""What the audit trail calls the place where these refusals are made: no door was reached yet."""
 
 _SAID: Final = {
-    HTTPStatus.BAD_REQUEST: ("bad_request", "this is not an HTTP request anybody can read in only one way"),
-    HTTPStatus.REQUEST_TIMEOUT: ("too_slow", "the head of the request did not arrive in time"),
-    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: ("body_too_large", "the head of the request is too large"),
-    HTTPStatus.SERVICE_UNAVAILABLE: ("busy", "too many connections are open; try again"),
+    HTTPStatus.BAD_REQUEST: (ErrorCode.BAD_REQUEST, "this is not an HTTP request anybody can read in only one way"),
+    HTTPStatus.REQUEST_TIMEOUT: (ErrorCode.TOO_SLOW, "the head of the request did not arrive in time"),
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE: (ErrorCode.BODY_TOO_LARGE, "the head of the request is too large"),
+    HTTPStatus.SERVICE_UNAVAILABLE: (ErrorCode.BUSY, "too many connections are open; try again"),
 }
 """By status: code and message."""
 
@@ -31,20 +37,33 @@ _LINE: Final = len(b": \r\n")
 
 
 class Bounds:
-    """What connections are held to now; a reload counts from the next connection on."""
+    """What connections are held to now; a reload counts from the next connection on.
 
-    def __init__(self, limits: Callable[[], Limits] = Limits, is_exempt: Callable[[str], bool] = bool) -> None:
+    `note` is told of every refusal: the peer's address and the code.
+    """
+
+    def __init__(
+        self,
+        limits: Callable[[], Limits] = Limits,
+        is_exempt: Callable[[str], bool] = bool,
+        note: Callable[[str, ErrorCode], None] = lambda _, __: None,
+    ) -> None:
         self.limits = limits
+        self.note = note
         self._is_exempt = is_exempt
 
     @classmethod
-    def of(cls, live: Live) -> "Bounds":
+    def of(cls, services: Services) -> "Bounds":
         """Those of a running gateway; its trusted proxies bring many peers over few addresses."""
+        live, spine = services.live, services.spine
 
         def is_exempt(peer: str) -> bool:
             return trusts(live.world.configuration.server.trusted_proxies)(peer)
 
-        return cls(limits=lambda: live.world.configuration.limits, is_exempt=is_exempt)
+        def note(peer: str, code: ErrorCode) -> None:
+            spine.spawn(_noted(services, peer, code))
+
+        return cls(limits=lambda: live.world.configuration.limits, is_exempt=is_exempt, note=note)
 
     def are_reached(self, connections: Collection[Any], client: tuple[str, int] | None) -> bool:
         """Whether one of `connections`, the newest, of `client`, is one too many."""
@@ -153,8 +172,10 @@ class Connection(HttpToolsProtocol):
         self._refuse(self._status)
 
     def _refuse(self, status: HTTPStatus) -> None:
+        code, message = _SAID[status]
+        self._bounds.note((self.client and address_of(self.client[0])) or UNKNOWN, code)
         if not self._is_answering() or not self.cycle.response_started:
-            self.transport.write(_answer(status))
+            self.transport.write(_answer(status, code, message))
         self.transport.close()
         self._abort_later()
 
@@ -187,9 +208,13 @@ def protocol_of(bounds: Bounds) -> type[asyncio.Protocol]:
     return partial(Connection, bounds)  # type: ignore[return-value] - it only ever calls it
 
 
-def _answer(status: HTTPStatus) -> bytes:
-    code, message = _SAID[status]
-    body = dumps({"error": {"code": code, "message": message}})
+async def _noted(services: Services, peer: str, code: ErrorCode) -> None:
+    with suppress(StoreBusy, StoreUnavailable):  # a refusal is a refusal though it cannot be noted
+        await services.refusals.note(DOOR, peer, code)
+
+
+def _answer(status: HTTPStatus, code: ErrorCode, message: str) -> bytes:
+    body = dumps({"error": {"code": code.wire, "message": message}})
     headers = [
         *ALWAYS,
         (b"content-type", b"application/json"),

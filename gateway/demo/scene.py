@@ -103,7 +103,7 @@ async def stage(
             )
             key = await admin.add_key("todo", capabilities=["todo.*"], days=1, by="demo")
             servers = (
-                server_of(gateway.app, HOST, ports[0], gateway.stop_streams, bounds=Bounds.of(gateway.services.live)),
+                server_of(gateway.app, HOST, ports[0], gateway.stop_streams, bounds=Bounds.of(gateway.services)),
                 server_of(
                     site_app(origin=site_url, gateway=gateway_url, key=key.secret), HOST, ports[1], lambda: None
                 ),

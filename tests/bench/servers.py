@@ -82,7 +82,7 @@ async def gateway(folder: Path, count: int, database: str = "") -> None:
         grant = await running.services.admin.add_session(
             "bench", user="bench", sites=[], scope=list(builtins), days=1, by="bench"
         )
-        bounds = Bounds.of(running.services.live)
+        bounds = Bounds.of(running.services)
         rest_collector()
         await _serve(server_of(running.app, HOST, port, running.stop_streams, bounds=bounds), port, grant.token)
 

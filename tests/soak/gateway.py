@@ -123,7 +123,7 @@ async def main(folder: Path, times: str) -> None:
     )
     async with build(configuration, folder) as gateway:
         key = (await gateway.services.admin.add_key("soak", capabilities=["counter.*"], by="soak")).secret
-        server = server_of(gateway.app, HOST, port, gateway.stop_streams, bounds=Bounds.of(gateway.services.live))
+        server = server_of(gateway.app, HOST, port, gateway.stop_streams, bounds=Bounds.of(gateway.services))
         serving = asyncio.create_task(server.serve())
         while not server.started:  # noqa: ASYNC110 - uvicorn tells nobody
             await asyncio.sleep(0.01)

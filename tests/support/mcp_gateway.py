@@ -207,7 +207,7 @@ async def running_gateway(
         endpoint = McpEndpoint(gateway.services, extensions=extensions, patience=patience, idle_seconds=idle_seconds)
         await stack.enter_async_context(endpoint.run())
         app = behind_edge(gateway.services, endpoint.route)
-        server = server_of(app, "127.0.0.1", port, endpoint.close, bounds=Bounds.of(gateway.services.live))
+        server = server_of(app, "127.0.0.1", port, endpoint.close, bounds=Bounds.of(gateway.services))
         serving = asyncio.create_task(server.serve())
         while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
             await asyncio.sleep(0.01)

@@ -124,7 +124,7 @@ async def serving(
         grant = await admin.add_session("coder", user="ada", sites=["todo"], scope=["runtime.*", "todo.*"], by="test")
         key = (await admin.add_key("todo", capabilities=["todo.*"], by="test")).secret
         listening = server_of(
-            gateway.app, "127.0.0.1", port, gateway.stop_streams, bounds=Bounds.of(gateway.services.live)
+            gateway.app, "127.0.0.1", port, gateway.stop_streams, bounds=Bounds.of(gateway.services)
         )
         task = asyncio.create_task(listening.serve())
         while not listening.started:  # noqa: ASYNC110 - uvicorn has no event for it

@@ -50,7 +50,17 @@ _ENTRIES: Final = frozenset(entry.value for entry in Entry)
 _RISKS: Final = frozenset(risk.value for risk in Risk)
 
 DOORS: Final = _values(
-    "mcp", "surface", "host_tokens", "page", "in_page", "assets", "admin", "health", "well_known", "elsewhere"
+    "mcp",
+    "surface",
+    "host_tokens",
+    "page",
+    "in_page",
+    "assets",
+    "admin",
+    "health",
+    "well_known",
+    "elsewhere",
+    "connection",
 )
 
 METHODS: Final = _values(
@@ -166,7 +176,7 @@ APPROVAL_SUBSECOND: Final = Metric(
 REFUSALS: Final = Metric(
     name="ostiary_refusals_total",
     kind=Kind.COUNTER,
-    help="Requests and frames turned away at a door.",
+    help="Connections, requests and frames turned away at a door.",
     labels=(("door", DOORS), ("code", _CODES)),
 )
 PAGE_FRAMES: Final = Metric(

@@ -361,7 +361,7 @@ async def running(
         *admin_http.routes(services, reloader),
         *assets.routes(services),
     )
-    server = server_of(app, HOST, port, lambda: services.pages.close_all("shutdown"), bounds=Bounds.of(services.live))
+    server = server_of(app, HOST, port, lambda: services.pages.close_all("shutdown"), bounds=Bounds.of(services))
     serving = asyncio.create_task(server.serve())
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
         await asyncio.sleep(0.005)
