@@ -186,6 +186,7 @@ async def _finish(services: Services) -> None:
     try:
         async with asyncio.timeout(FINISH_SECONDS):
             await services.spine.drain()
+            await services.refusals.close()
             reach(Point.SHUTDOWN_DRAINED)
             await services.spine.store.run(lambda tx: (tx.audit.append(stopped), write_checkpoints(tx, now)))
             reach(Point.SHUTDOWN_WRITTEN)

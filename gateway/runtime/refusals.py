@@ -29,10 +29,11 @@ class _Tally:
 class Refusals:
     """One per gateway."""
 
-    def __init__(self, spine: Spine, clock: Clock, meter: Meter = NO_METER) -> None:
+    def __init__(self, spine: Spine, clock: Clock, meter: Meter = NO_METER, *, tracked: int = TRACKED) -> None:
         self._spine = spine
         self._clock = clock
         self._meter = meter
+        self._tracked = tracked
         self._tallies: dict[tuple[str, ErrorCode, str], _Tally] = {}
         spine.on(Refused, lambda effect: spine.spawn(self._note_effect(effect)))
 
@@ -64,7 +65,7 @@ class Refusals:
         """Count one refusal; whom it is listed under, None when only the count grows."""
         minute = now // MINUTE_MS
         key = (peer, code, door)
-        if key not in self._tallies and len(self._tallies) >= TRACKED:
+        if key not in self._tallies and len(self._tallies) >= self._tracked:
             key = ("others", code, door)
         tally = self._tallies.setdefault(key, _Tally(minute))
         if tally.minute != minute:
@@ -79,9 +80,16 @@ class Refusals:
     async def sweep(self) -> None:
         """Write the counts of minutes that are over and forget them."""
         minute = self._clock.now() // MINUTE_MS
-        for key, tally in tuple(self._tallies.items()):
-            if tally.minute != minute:
-                del self._tallies[key]
+        await self._conclude([key for key, tally in self._tallies.items() if tally.minute != minute])
+
+    async def close(self) -> None:
+        """Write the counts of this minute too: the gateway stops, and the next one begins at nought."""
+        await self._conclude([*self._tallies])
+
+    async def _conclude(self, keys: list[tuple[str, ErrorCode, str]]) -> None:
+        for key in keys:
+            tally = self._tallies.pop(key, None)
+            if tally is not None:
                 await self._count(key, tally)
 
     async def _count(self, key: tuple[str, ErrorCode, str], tally: _Tally) -> None:

@@ -9,10 +9,16 @@ import httpx
 import pytest
 
 from capabilities.contract import Descriptor
+from gateway.domain.audit import Stream
 from gateway.domain.calls import CallState
+from gateway.protocol.surface import PROTOCOL
+from gateway.runtime.refusals import SINGLY
+from gateway.testing import FakeClock, MemoryStore
 from policy.vocabulary import Confirm, Effect
+from tests.interaction.page.rig import LIST
 from tests.support.gateway_process import Place, client_of, invocation
 from tests.support.mcp_gateway import FakePage, join_page
+from tests.support.observed import observed
 from tests.support.whole_gateway import DOORS, Whole, serving
 
 pytestmark = pytest.mark.anyio
@@ -74,6 +80,20 @@ async def test_calls_under_way_end_and_new_ones_are_refused(tmp_path: Path) -> N
         assert states == {handed["ref"]: CallState.SUCCEEDED, pending["result"]["ref"]: CallState.AWAITING_APPROVAL}
 
 
+async def test_a_page_that_is_still_there_begins_nothing_new(tmp_path: Path) -> None:
+    async with observed(tmp_path) as rig:
+        assert rig.gateway is not None
+        page = await rig.page(LIST)
+        await rig.gateway.drain()
+        envelope = {"protocol": PROTOCOL, "id": "r", "method": "invoke", "capability": LIST["id"], "input": {}}
+        await page.send({"type": "surface", "id": "s", "envelope": envelope})
+        reply = (await page.receive("surface_reply"))["envelope"]
+        assert (reply["ok"], reply["error"]["code"]) == (False, "busy")
+        assert not page.has("invoke")
+        assert len(await rig.records("access.refused", door="in_page", code="busy")) == 1
+        assert not await rig.records("call.admitted")
+
+
 async def test_a_page_that_does_not_answer_holds_nobody_up(tmp_path: Path) -> None:
     async with serving(tmp_path, drain_ms=100) as whole:
         page = await join_page(whole.gateway.services, LOOK)
@@ -83,6 +103,17 @@ async def test_a_page_that_does_not_answer_holds_nobody_up(tmp_path: Path) -> No
             await whole.gateway.drain()
         whole.server.stop()
         assert (await looking)["result"]["pending"] is True
+
+
+async def test_what_was_counted_is_told_before_the_end(tmp_path: Path) -> None:
+    store = MemoryStore()
+    async with serving(tmp_path, store=store, clock=FakeClock()) as whole:
+        for _ in range(SINGLY + 5):
+            assert (await whole.post("surface", authorization="Bearer ost_agent_invented")).status_code == 401
+    kept = await store.run(lambda tx: tx.audit.read(Stream.IDENTITY, after=0, limit=1_000))
+    bodies = [json.loads(record.body) for record in kept]
+    (counted,) = [body["facts"] for body in bodies if body["event"] == "access.refusals_counted"]
+    assert (counted["peer"], counted["further"]) == ("127.0.0.1", 5)
 
 
 @pytest.mark.timeout(300)

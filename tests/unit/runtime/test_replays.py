@@ -10,7 +10,7 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import CallState
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.attendance import Waiter
-from gateway.runtime.refusals import SINGLY
+from gateway.runtime.refusals import SINGLY, Refusals
 from gateway.runtime.surface import Envelope, Handled, Transmission
 from gateway.testing import FakeClock, MemoryStore
 from tests.unit.runtime.rig import ADD, LIST, MILK, Rig, running
@@ -188,3 +188,15 @@ async def test_a_flood_of_refusals_over_the_minute_is_counted_once(rig: Rig) -> 
     counted = await rig.records("access.refusals_counted")
     assert [record["further"] for record in counted] == [5]
     assert len(await rig.records("access.refused", peer="10.0.0.1")) == SINGLY + 4
+
+
+async def test_a_flood_from_many_addresses_is_counted_under_one_name(rig: Rig) -> None:
+    refusals = Refusals(rig.services.spine, rig.services.clock, tracked=2)
+    for number in range(SINGLY + 7):
+        await refusals.note("mcp", f"10.0.0.{number}", ErrorCode.UNAUTHENTICATED)
+    peers = [record["peer"] for record in await rig.records("access.refused")]
+    assert peers == ["10.0.0.0", "10.0.0.1", *["others"] * SINGLY]
+    rig.clock.advance(60_000)
+    await refusals.sweep()
+    (counted,) = await rig.records("access.refusals_counted")
+    assert (counted["peer"], counted["further"]) == ("others", 5)
