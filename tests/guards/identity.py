@@ -48,8 +48,8 @@ GUARDS: Final = (
         section="§2",
         why="a name that resolves to the gateway would make it a web site of somebody else (DNS rebinding)",
         file="gateway/transports/doors/hosts.py",
-        old="if len(given) != 1 or given[0].lower() not in allowed:",
-        new="if False:",
+        old="    if not is_ours(allowed, given):\n",
+        new="    if False:\n",
         tests=(f"{_PROGRAM_DOORS}::test_another_host_name_is_421", f"{_MCP}::test_a_foreign_host_is_421"),
     ),
     Guard(

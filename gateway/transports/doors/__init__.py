@@ -13,7 +13,6 @@ from gateway.transports.doors.credentials import bearer_of
 from gateway.transports.doors.door import WELL_KNOWN, Browsers, Door
 from gateway.transports.doors.edge import Edge
 from gateway.transports.doors.hosts import allowed_hosts, judge_host, public_host
-from gateway.transports.doors.origins import judge_origin
 from gateway.transports.doors.refusals import (
     PRIVATE,
     json_response,
@@ -38,7 +37,6 @@ __all__ = [
     "bearer_of",
     "json_response",
     "judge_host",
-    "judge_origin",
     "note",
     "peer_of",
     "public_host",

@@ -20,7 +20,7 @@ from gateway.runtime.telemetry import this_request
 from gateway.transports.doors.answers import defaults_of
 from gateway.transports.doors.bodies import too_large
 from gateway.transports.doors.door import ELSEWHERE, Browsers, Door
-from gateway.transports.doors.hosts import allowed_hosts, judge_hosts
+from gateway.transports.doors.hosts import allowed_hosts, is_ours, judge_hosts
 from gateway.transports.doors.origins import READABLE_BY_ALL, VARIES, judge_origins, preflight, readable_by
 from gateway.transports.doors.peers import Proxies, is_forwarded, party_of
 from gateway.transports.doors.refusals import json_response, note
@@ -78,7 +78,7 @@ class Edge:
             visit.add([*readable_by(visit.origins[0]), VARIES] if is_listed else [VARIES])
         if scope["method"] == "OPTIONS" and door.browsers is not Browsers.OWN:
             # It runs nothing, so it is neither counted nor audited, and nobody can be asked for a token here.
-            may = terms.hosts.issuperset(visit.hosts) and (is_listed or door.browsers is Browsers.ALL)
+            may = is_ours(terms.hosts, visit.hosts) and (is_listed or door.browsers is Browsers.ALL)
             await visit.answer(preflight(visit.requested, door.methods) if may else Response(status_code=403))
             return
         try:

@@ -44,13 +44,18 @@ def judge_host(server: Server, headers: Headers) -> None:
     judge_hosts(allowed_hosts(server), headers.getlist("host"))
 
 
+def is_ours(allowed: frozenset[str], given: list[str]) -> bool:
+    """Whether `given` is one name, and one of `allowed`."""
+    return len(given) == 1 and given[0].lower() in allowed
+
+
 def judge_hosts(allowed: frozenset[str], given: list[str]) -> None:
     """Refuse anything but one name of `allowed`.
 
     Raises:
         GatewayError: `host_refused`. The name itself goes to the log, not to the wire.
     """
-    if len(given) != 1 or given[0].lower() not in allowed:
+    if not is_ours(allowed, given):
         raise GatewayError(ErrorCode.HOST_REFUSED, "this gateway does not answer to that host name")
 
 

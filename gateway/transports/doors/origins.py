@@ -6,11 +6,9 @@ An origin is listed in `server.origins` or it is not: no wildcard, no credential
 from collections.abc import Collection
 from typing import Final
 
-from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from gateway.domain.errors import ErrorCode, GatewayError
-from gateway.settings import Server
 
 RawHeaders = list[tuple[bytes, bytes]]
 
@@ -48,17 +46,8 @@ MAX_AGE: Final = 7_200
 """Seconds a browser may keep a preflight's answer; Chromium keeps none longer."""
 
 
-def judge_origin(server: Server, headers: Headers) -> None:
-    """Refuse a browser of an origin nobody listed; programs send none.
-
-    Raises:
-        GatewayError: `origin_refused`.
-    """
-    judge_origins(server.origins, headers.getlist("origin"))
-
-
 def judge_origins(listed: Collection[str], given: list[str]) -> None:
-    """The same over values.
+    """Refuse a browser of an origin nobody listed; programs send none.
 
     Raises:
         GatewayError: `origin_refused`.

@@ -53,6 +53,14 @@ async def test_a_preflight_is_answered_without_a_token(whole: Whole, door: str) 
     assert int(answer.headers["access-control-max-age"]) > 0
 
 
+@pytest.mark.parametrize("door", [*DOORS, "well_known"])
+async def test_a_preflight_under_another_name_is_told_no_permission(whole: Whole, door: str) -> None:
+    path = DOORS.get(door, "/.well-known/oauth-protected-resource")
+    for name, status in ((whole.host, 204), (whole.host.replace("127.0.0.1", "LOCALHOST"), 204), ("evil.test", 403)):
+        answer = await whole.client.options(f"{whole.origin}{path}", headers={**PREFLIGHT, "Host": name})
+        assert (answer.status_code, "access-control-allow-methods" in answer.headers) == (status, status == 204)
+
+
 async def test_only_parameters_are_allowed_beside_the_known_headers(whole: Whole) -> None:
     headers = {**PREFLIGHT, "Access-Control-Request-Headers": "x-other, mcp-param-a, mcp-param-b\u00e4d, Mcp-Param-C"}
     raw = [(name, value.encode("latin-1")) for name, value in headers.items()]
