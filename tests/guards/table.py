@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.guards import approvals, calls, identity, incoming, page, policy, trail
+from tests.guards import approvals, calls, caps, edge, identity, incoming, page, policy, trail
 from tests.guards.guard import Guard
 
 GUARDS: Final[tuple[Guard, ...]] = (
@@ -10,7 +10,9 @@ GUARDS: Final[tuple[Guard, ...]] = (
     *calls.GUARDS,
     *identity.GUARDS,
     *policy.GUARDS,
+    *edge.GUARDS,
     *incoming.GUARDS,
+    *caps.GUARDS,
     *trail.GUARDS,
     *page.GUARDS,
 )

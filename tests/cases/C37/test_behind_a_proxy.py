@@ -12,6 +12,8 @@ from typing import Any
 import httpx
 import pytest
 from structlog.testing import capture_logs
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 from gateway.testing import FakeClock
 from tests.support.whole_gateway import DOORS, Whole, serving
@@ -81,6 +83,13 @@ async def test_another_name_is_refused_and_the_log_names_it_and_the_setting(
 
 
 @pytest.mark.parametrize("door", DOORS)
+async def test_a_name_that_stands_further_left_is_not_believed(whole: Whole, door: str) -> None:
+    answer = await send(whole, "M3", door, **{"X-Forwarded-Host": "gw.example.test, evil.test"})
+    assert (answer.status_code, code_of(answer)) == (421, "host_refused")
+    assert await whole.records("access.refused", door=door, code="host_refused", peer="127.0.0.1")
+
+
+@pytest.mark.parametrize("door", DOORS)
 async def test_a_foreign_page_is_refused_though_the_host_is_right(whole: Whole, door: str) -> None:
     answer = await send(whole, "M6", door)
     assert (answer.status_code, code_of(answer)) == (403, "origin_refused")
@@ -120,6 +129,19 @@ async def test_what_is_no_address_never_stands_where_an_address_belongs(whole: W
     await send(whole, "M8", "surface", Authorization="Bearer invented", **{"X-Forwarded-For": forwarded})
     (record,) = await whole.records("access.refused", door="surface")
     assert record["peer"] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(("address", "peer"), [("127.0.0.1", "198.51.100.7"), (STRANGER, STRANGER)])
+async def test_a_page_comes_from_where_its_proxy_says_and_from_nowhere_it_says_itself(
+    whole: Whole, address: str, peer: str
+) -> None:
+    forwarded = {"X-Forwarded-For": "198.51.100.7"}
+    with pytest.raises(InvalidStatus) as refused:
+        # It has no origin, and is refused for that.
+        await connect(f"ws://{whole.host}/page/v1", local_addr=(address, 0), additional_headers=forwarded)
+    assert refused.value.response.status_code == 403
+    (record,) = await whole.records("access.refused", door="page", code="origin_refused")
+    assert record["peer"] == peer
 
 
 async def test_the_limit_of_an_agent_follows_it_over_addresses_and_sessions(tmp_path: Path) -> None:

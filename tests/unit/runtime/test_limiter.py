@@ -25,6 +25,14 @@ def test_a_flood_of_names_neither_grows_the_table_nor_resets_a_bucket() -> None:
     assert limiter.take("held", **RATE, now=999) is not None
 
 
+def test_a_full_table_forgets_nobody_who_is_limited() -> None:
+    limiter = Limiter(kept=1)
+    for _ in range(2):
+        limiter.take("held", **RATE, now=0)
+    limiter.take("newcomer", **RATE, now=0)
+    assert limiter.take("held", **RATE, now=0) == 1_001
+
+
 def test_what_is_full_again_makes_room() -> None:
     limiter = Limiter(kept=2)
     for name in ("a", "b"):
