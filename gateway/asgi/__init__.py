@@ -15,13 +15,14 @@ from gateway.adapters.configuration.values import listen
 from gateway.adapters.configuration_file import load_file
 from gateway.adapters.process_lock import hold_lock
 from gateway.asgi.connections import Bounds, protocol_of
+from gateway.asgi.listeners import AddressRefused, Listener, listener
 from gateway.bootstrap import Gateway, build
 from gateway.domain.configuration import Configuration
 from gateway.protocol.page_frames import FRAME_BYTES
 from gateway.transports.control import serve_control
 from gateway.transports.page_ws.protocol import PageProtocol
 
-__all__ = ["Bounds", "Server", "rest_collector", "serve", "server_of"]
+__all__ = ["AddressRefused", "Bounds", "Server", "rest_collector", "serve", "server_of"]
 
 
 FILES_BESIDE = 128
@@ -75,10 +76,17 @@ def server_of(
 
 
 async def serve(config: Path, data: Path, *, on_ready: Callable[[Gateway], None] | None = None) -> None:
-    """Run until SIGTERM or SIGINT; SIGHUP reloads the file."""
+    """Run until SIGTERM or SIGINT; SIGHUP reloads the file.
+
+    Raises:
+        AddressRefused: an address it should listen on is not to be had.
+    """
     configuration: Configuration = load_file(config)
     async with AsyncExitStack() as stack:
         stack.enter_context(hold_lock(data))
+        wanted = configuration.server
+        doors = stack.enter_context(listener("server.listen", wanted.listen_host, wanted.listen_port))
+        metrics = _listener_of_metrics(wanted.metrics_listen, stack)
         gateway = await stack.enter_async_context(build(configuration, data, file=config))
         await stack.enter_async_context(serve_control(gateway.services.admin, gateway.reloader, data))
         loop = asyncio.get_running_loop()
@@ -86,19 +94,20 @@ async def serve(config: Path, data: Path, *, on_ready: Callable[[Gateway], None]
         _allow_files(configuration.limits.connections + FILES_BESIDE)
         server = server_of(
             gateway.app,
-            configuration.server.listen_host,
-            configuration.server.listen_port,
+            wanted.listen_host,
+            wanted.listen_port,
             gateway.stop_streams,
             bounds=Bounds.of(gateway.services),
         )
         ending = _Ending(gateway, server)
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, ending.ask)
-        await stack.enter_async_context(_serving_metrics(gateway))
+        await stack.enter_async_context(_serving_metrics(gateway, metrics))
         rest_collector()
+        doors.open()
         if on_ready is not None:
             on_ready(gateway)
-        await server.serve()
+        await server.serve(doors.sockets)
 
 
 class _Ending:
@@ -140,15 +149,19 @@ def _allow_files(wanted: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (ceiling, hard))
 
 
+def _listener_of_metrics(where: str, stack: AsyncExitStack) -> Listener | None:
+    return stack.enter_context(listener("server.metrics_listen", *listen(where))) if where else None
+
+
 @asynccontextmanager
-async def _serving_metrics(gateway: Gateway) -> AsyncGenerator[None]:
+async def _serving_metrics(gateway: Gateway, taken: Listener | None) -> AsyncGenerator[None]:
     """`/metrics` on its own listener, where one is configured."""
-    if gateway.metrics is None:
+    if gateway.metrics is None or taken is None:
         yield
         return
-    host, port = listen(gateway.services.live.world.configuration.server.metrics_listen)
-    server = server_of(gateway.metrics, host, port, lambda: None)
-    serving = asyncio.create_task(server.serve())
+    server = server_of(gateway.metrics, taken.host, taken.port, lambda: None)
+    taken.open()
+    serving = asyncio.create_task(server.serve(taken.sockets))
     try:
         yield
     finally:

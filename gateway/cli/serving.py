@@ -1,7 +1,6 @@
 """Starting and configuring: serve, init, check, reload, status, demo."""
 
 import asyncio
-import socket
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -27,7 +26,7 @@ def serve(config: Config = CONFIG_DEFAULT, data: Data = DATA_DEFAULT) -> None:
     from gateway.transports.control import PathTooLong
 
     configuration = _loaded(config)
-    _probe(configuration)
+    from gateway.asgi import AddressRefused
     from gateway.asgi import serve as run
 
     def on_ready(_: "Gateway") -> None:
@@ -35,7 +34,7 @@ def serve(config: Config = CONFIG_DEFAULT, data: Data = DATA_DEFAULT) -> None:
 
     try:
         asyncio.run(run(config, data, on_ready=on_ready))
-    except (LockHeld, FolderRefused, PathTooLong, StoreRefused, StoreUnavailable) as error:
+    except (LockHeld, FolderRefused, AddressRefused, PathTooLong, StoreRefused, StoreUnavailable) as error:
         fail(str(error))
 
 
@@ -47,25 +46,6 @@ def _loaded(config: Path) -> "Configuration":
     except ConfigurationError as error:
         note(str(error))
         raise typer.Exit(1) from error
-
-
-def _probe(configuration: "Configuration") -> None:
-    """Find out in time, and in words, that the address is not to be had."""
-    from gateway.adapters.configuration.values import listen
-
-    server = configuration.server
-    wanted = {"server.listen": (server.listen_host, server.listen_port)}
-    if server.metrics_listen:
-        wanted["server.metrics_listen"] = listen(server.metrics_listen)
-    for setting, (host, port) in wanted.items():
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind((host, port))
-            except OSError as error:
-                where = f"{host}:{port}"
-                fail(f"cannot listen on `{where}`: {error.strerror}; change `{setting}`, or stop what listens there")
 
 
 def init(folder: Annotated[Path, typer.Argument(metavar="[DIR]")] = Path()) -> None:

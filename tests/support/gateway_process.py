@@ -33,7 +33,7 @@ limits: {{calls_per_minute: 1000000, calls_burst: 100000, requests_per_minute: 1
 agents: {{coder: {{}}}}
 """
 
-_OSTIARY: Final = (sys.executable, "-m", "gateway.cli")
+OSTIARY: Final = (sys.executable, "-m", "gateway.cli")
 _numbers: Final = itertools.count(1)
 
 
@@ -115,7 +115,7 @@ class Place:
     async def serving(self) -> AsyncGenerator[Running]:
         """Run it until the block ends, however it ends."""
         process = await asyncio.create_subprocess_exec(
-            *_OSTIARY, "serve", *self._places(), cwd=ROOT, stdout=PIPE, stderr=PIPE
+            *OSTIARY, "serve", *self.places(), cwd=ROOT, stdout=PIPE, stderr=PIPE
         )
         running = Running(process, self.port)
         reading = asyncio.create_task(running.read())
@@ -130,7 +130,7 @@ class Place:
             await running.ended()
             await reading
 
-    def _places(self) -> list[str]:
+    def places(self) -> list[str]:
         return ["--config", str(self.file), "--data", str(self.data)]
 
 

@@ -37,6 +37,14 @@ def server_of(top: Fields, builtins: Collection[str]) -> Server:
             raise values.Refused(f"there is no built-in `{text}`", f"there are {', '.join(sorted(builtins))}")
         return text
 
+    metrics_listen = section.text("metrics_listen", values.metrics_listen, default.metrics_listen)
+    if metrics_listen and _overlap((listen_host, listen_port), values.listen(metrics_listen)):
+        section.refuse(
+            section.where("metrics_listen"),
+            "server.metrics_listen",
+            "`server.metrics_listen` is where `server.listen` listens",
+            "give it another port; `/metrics` asks for no credential and never shares one with the doors",
+        )
     return Server(
         listen_host=listen_host,
         listen_port=listen_port,
@@ -46,10 +54,16 @@ def server_of(top: Fields, builtins: Collection[str]) -> Server:
         origins=section.texts("origins", values.origin),
         builtins=section.texts("builtins", builtin),
         database=section.text("database", values.database),
-        metrics_listen=section.text("metrics_listen", values.metrics_listen, default.metrics_listen),
+        metrics_listen=metrics_listen,
         otlp_endpoint=section.text("otlp_endpoint", values.address, default.otlp_endpoint),
         log_level=section.text("log_level", values.log_level, default.log_level),
     )
+
+
+def _overlap(one: tuple[str, int], other: tuple[str, int]) -> bool:
+    """Whether a machine can listen on one of the two addresses only."""
+    hosts = {one[0], other[0]}
+    return one[1] == other[1] and (len(hosts) == 1 or not hosts.isdisjoint(_EVERY_INTERFACE))
 
 
 def _listen(section: Fields, default: tuple[str, int]) -> tuple[str, int]:
