@@ -21,6 +21,18 @@ from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place, Wanted
 from gateway.domain.pages import PageSession
 from gateway.domain.sites import SiteKey, Ticket
+from gateway.domain.workers import (
+    Asker,
+    Conversation,
+    Ending,
+    HookFailure,
+    Inbound,
+    Job,
+    Kept,
+    Loss,
+    Outbound,
+    WorkerState,
+)
 
 T = TypeVar("T")
 
@@ -447,4 +459,91 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Finish what is queued and let go of the database."""
+        ...
+
+
+class WorkerNews(Protocol):
+    """Who hears what becomes of jobs. Called on the loop; each job has one `ended` or `lost`, and nothing after it,
+    except that a job lost for its time may still end once, late, as long as its worker lives."""
+
+    def started(self, ref: str) -> None:
+        """The worker has it: its handler runs from now on."""
+        ...
+
+    def progressed(self, ref: str, n: float, total: float | None, message: str | None) -> None: ...
+
+    def ended(self, ref: str, ending: Ending) -> None: ...
+
+    def lost(self, ref: str, why: Loss) -> None:
+        """It was given to the worker, and nobody knows whether it ran to its end."""
+        ...
+
+
+class HandlerServices(Protocol):
+    """What a handler gets from the gateway through its context. The asker is the gateway's word, never the worker's.
+
+    Every method raises `ServiceDenied` for what it does not do; after the end of its call a handler gets nothing.
+    """
+
+    async def session_data(self, asker: Asker) -> Kept: ...
+
+    async def put_session_data(self, asker: Asker, data: str, *, revision: int) -> Kept:
+        """Replace what is kept at `revision`; `conflict` when somebody else did so before."""
+        ...
+
+    async def emit(self, asker: Asker, kind: str, data: str) -> None:
+        """Put the event into the outbox; `data` is the JSON text of an object."""
+        ...
+
+    async def secret(self, asker: Asker, name: str) -> str: ...
+
+    async def http(self, asker: Asker, request: Outbound) -> Inbound: ...
+
+
+class Workers(Protocol):
+    """One worker process for each installed app that is on. A worker that blocks or crashes stops no other."""
+
+    def connect(self, news: WorkerNews, services: HandlerServices) -> None:
+        """Say who hears of jobs and who answers handlers; once, before anything is started."""
+        ...
+
+    def start(self, app: str, folder: Path) -> None:
+        """Keep one worker of `app` running from the installed `folder`; returns at once.
+
+        The same folder again changes nothing. Another one takes the place of the old, which first gets a while to
+        end what it was given; there are never two workers of one app.
+        """
+        ...
+
+    async def stop(self, app: str) -> None:
+        """Let it end what it was given for a while, then end the process; returns when it is gone. What it was
+        never given ends as `not_available`."""
+        ...
+
+    def state(self, app: str) -> WorkerState: ...
+
+    def submit(self, job: Job) -> None:
+        """Hand `job` over. Its news may come before this returns: `busy` where too many wait already,
+        `not_available` where the app has no worker or it keeps crashing."""
+        ...
+
+    def cancel(self, ref: str) -> None:
+        """Tell the handler to stop. A job that was not given to the worker ends `cancelled` at once; one that is
+        not known is let be."""
+        ...
+
+    async def activate(self, app: str, conversation: Conversation, *, within_ms: int) -> HookFailure | None:
+        """Run the `activate` hook, once however many ask at a time; None when the app is ready there.
+
+        A worker that starts again runs it again before the first job that needs it.
+        """
+        ...
+
+    async def deactivate(self, app: str, conversation: Conversation, *, within_ms: int) -> HookFailure | None:
+        """Let the jobs of this conversation end for a while, then run the `deactivate` hook once. Where the app is
+        not active, nothing is done."""
+        ...
+
+    async def close(self) -> None:
+        """Stop every worker."""
         ...
