@@ -137,6 +137,8 @@ class Call:
     `agent` and `session` are empty for entries without an agent. `page_selector` is what the caller sent;
     `page`, `epoch`, `site` are what it resolved to. `decision` is the canonical text an approval is bound to.
     `deadline` bounds the time before dispatch, `approve_by` the question to the person, `execute_by` the work.
+    `app` is the mini app it belongs to, `activation` the attempt it waits for or waited for, `operation` the durable
+    operation that carries it: such a call is settled by that row and by nothing else (rules B5).
     """
 
     ref: str
@@ -166,6 +168,9 @@ class Call:
     approve_by: int | None = None
     input_in_memory: bool = False
     traceparent: str | None = None
+    app: str | None = None
+    activation: str | None = None
+    operation: str | None = None
     approval: str | None = None
     approved_at: int | None = None
     orphaned_at: int | None = None
@@ -189,7 +194,7 @@ class Call:
         """The next instant at which time alone changes this call; None once time has no say."""
         bounds: list[int | None] = []
         if self.state is CallState.DISPATCHED:
-            bounds = [self.execute_by]
+            bounds = [None if self.operation is not None else self.execute_by]
         elif self.state in UNDISPATCHED:
             bounds = [
                 self.deadline,

@@ -10,15 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from gateway.domain.activations import Activation, ActivationState
 from gateway.domain.admin_requests import Made
 from gateway.domain.admin_tokens import AdminToken
 from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.app_sessions import AppEntry, AppSession, EntryKind
 from gateway.domain.approvals import Approval, ApprovalState
 from gateway.domain.audit import AuditRecord, ChainedRecord, Checkpoint, Stream
 from gateway.domain.calls import Call, CallState, Entry, Receipt, Result
 from gateway.domain.denials import Denial
+from gateway.domain.instances import Instance, InstanceState
 from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place, Wanted
+from gateway.domain.operations import Operation, OperationState
 from gateway.domain.pages import PageSession
 from gateway.domain.sites import SiteKey, Ticket
 from gateway.domain.workers import (
@@ -178,6 +182,10 @@ class Calls(Protocol):
 
     def open_on_page(self, page: str) -> Sequence[Call]: ...
 
+    def waiting_for(self, activation: str) -> Sequence[Call]:
+        """The calls that wait for this activation, in order of admission."""
+        ...
+
     def open_of_session(self, session: str) -> Sequence[Call]: ...
 
     def recent(self, *, limit: int, session: str | None = None, user: str | None = None) -> Sequence[Call]:
@@ -223,6 +231,144 @@ class Approvals(Protocol):
         ...
 
     def note_approved(self, user: str, capability: str, fingerprint: str) -> None: ...
+
+
+class Instances(Protocol):
+    """Running mini apps; at most one is live for (user, conversation, app)."""
+
+    def add(self, instance: Instance) -> None:
+        """Insert it.
+
+        Raises:
+            DuplicateKey: another one is live for its user, conversation and app.
+        """
+        ...
+
+    def save(self, instance: Instance, *, was: InstanceState) -> None:
+        """Replace the row, which must still be in state `was`.
+
+        Raises:
+            StaleState: it is not.
+        """
+        ...
+
+    def find(self, instance: str) -> Instance | None: ...
+
+    def live(self, user: str, conversation: str, app: str) -> Instance | None: ...
+
+    def all_live(self) -> Sequence[Instance]:
+        """Those that are not closed, opened first first; so are the lists below."""
+        ...
+
+    def live_on_page(self, page: str) -> Sequence[Instance]: ...
+
+    def live_of_app(self, app: str) -> Sequence[Instance]: ...
+
+    def due(self, now: int, limit: int) -> Sequence[Instance]:
+        """Those whose page stayed away too long, gone first first."""
+        ...
+
+    def next_due(self) -> int | None: ...
+
+    def purge(self, closed_before: int, limit: int) -> int:
+        """Forget at most `limit` that closed before `closed_before`; returns how many."""
+        ...
+
+
+class Activations(Protocol):
+    """Attempts to make a mini app ready; at most one is live for (user, conversation, app)."""
+
+    def add(self, activation: Activation) -> None:
+        """Insert it.
+
+        Raises:
+            DuplicateKey: another one is live for its user, conversation and app.
+        """
+        ...
+
+    def save(self, activation: Activation, *, was: ActivationState) -> None:
+        """Replace the row, which must still be in state `was`.
+
+        Raises:
+            StaleState: it is not.
+        """
+        ...
+
+    def find(self, activation: str) -> Activation | None: ...
+
+    def live(self, user: str, conversation: str, app: str) -> Activation | None: ...
+
+    def live_of_instance(self, instance: str) -> Activation | None: ...
+
+    def all_live(self) -> Sequence[Activation]:
+        """Those that are `starting`, begun first first."""
+        ...
+
+    def due(self, now: int, limit: int) -> Sequence[Activation]:
+        """Those whose time is up, due first first."""
+        ...
+
+    def next_due(self) -> int | None: ...
+
+    def purge(self, ended_before: int, limit: int) -> int:
+        """Forget at most `limit` that ended before `ended_before`; returns how many."""
+        ...
+
+
+class Operations(Protocol):
+    """Durable business work; one for a call at most, forgotten with it."""
+
+    def add(self, operation: Operation) -> None:
+        """Insert it.
+
+        Raises:
+            DuplicateKey: its call has one.
+        """
+        ...
+
+    def save(self, operation: Operation, *, was: OperationState) -> None:
+        """Replace the row, which must still be in state `was`.
+
+        Raises:
+            StaleState: it is not.
+        """
+        ...
+
+    def find(self, operation: str) -> Operation | None: ...
+
+    def find_of_call(self, ref: str) -> Operation | None: ...
+
+    def running(self, user: str, conversation: str, app: str) -> Sequence[Operation]:
+        """Those that run for this user, conversation and app, begun first first."""
+        ...
+
+    def due(self, now: int, limit: int) -> Sequence[Operation]:
+        """Running ones that time alone ends, due first first."""
+        ...
+
+    def next_due(self) -> int | None: ...
+
+
+class AppSessions(Protocol):
+    """The visible record around each instance."""
+
+    def add(self, session: AppSession) -> None: ...
+
+    def save(self, session: AppSession) -> None: ...
+
+    def find(self, session: str) -> AppSession | None: ...
+
+    def append(self, session: str, kind: EntryKind, *, ref: str, capability: str, state: str | None, at: int) -> None:
+        """Add the next entry; their `seq` counts from 1."""
+        ...
+
+    def entries(self, session: str, *, after: int = 0, limit: int) -> Sequence[AppEntry]:
+        """At most `limit` with seq > `after`, in order."""
+        ...
+
+    def purge(self, ended_before: int, limit: int) -> int:
+        """Forget at most `limit` that ended before `ended_before`, with their records; returns how many."""
+        ...
 
 
 class AgentSessions(Protocol):
@@ -429,6 +575,14 @@ class Tx(Protocol):
     def admin_tokens(self) -> AdminTokens: ...
     @property
     def admin_requests(self) -> AdminRequests: ...
+    @property
+    def instances(self) -> Instances: ...
+    @property
+    def activations(self) -> Activations: ...
+    @property
+    def operations(self) -> Operations: ...
+    @property
+    def app_sessions(self) -> AppSessions: ...
     @property
     def installation(self) -> Installation: ...
 

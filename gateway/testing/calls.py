@@ -130,6 +130,8 @@ class MemoryCalls:
         for ref in old:
             del self._tables.calls[ref]
             self._tables.receipts.pop(ref, None)
+        for name in [name for name, operation in self._tables.operations.items() if operation.call in old]:
+            del self._tables.operations[name]
         asked = [name for name, approval in self._tables.approvals.items() if approval.call in old]
         for name in asked:
             del self._tables.approvals[name]
@@ -149,6 +151,10 @@ class MemoryCalls:
 
     def open_on_page(self, page: str) -> Sequence[Call]:
         return self._open(lambda call: call.page == page)
+
+    def waiting_for(self, activation: str) -> Sequence[Call]:
+        is_waiting = CallState.WAITING_ACTIVATION
+        return self._open(lambda call: call.state is is_waiting and call.activation == activation)
 
     def open_of_session(self, session: str) -> Sequence[Call]:
         return self._open(lambda call: call.session == session)

@@ -22,6 +22,12 @@ from gateway.testing.memories import (
     MemoryInstallation,
     MemoryNonces,
 )
+from gateway.testing.running_apps import (
+    MemoryActivations,
+    MemoryAppSessions,
+    MemoryInstances,
+    MemoryOperations,
+)
 from gateway.testing.tables import Tables
 
 T = TypeVar("T")
@@ -43,6 +49,10 @@ class MemoryTx:
         self.denials = MemoryDenials(tables)
         self.admin_tokens = MemoryAdminTokens(tables)
         self.admin_requests = MemoryAdminRequests(tables)
+        self.instances = MemoryInstances(tables)
+        self.activations = MemoryActivations(tables)
+        self.operations = MemoryOperations(tables)
+        self.app_sessions = MemoryAppSessions(tables)
         self.installation = MemoryInstallation(tables)
 
 

@@ -4,15 +4,19 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import TypeVar
 
+from gateway.domain.activations import Activation
 from gateway.domain.admin_requests import Made
 from gateway.domain.admin_tokens import AdminToken
 from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.app_sessions import AppEntry, AppSession
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import ChainedRecord, Checkpoint, Stream
 from gateway.domain.calls import Call, Receipt, Result
 from gateway.domain.denials import Denial
+from gateway.domain.instances import Instance
 from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place
+from gateway.domain.operations import Operation
 from gateway.domain.pages import PageSession
 from gateway.domain.sites import SiteKey, Ticket
 
@@ -42,6 +46,11 @@ class Tables:
     denials: dict[tuple[str, str, str], Denial] = field(default_factory=dict[tuple[str, str, str], Denial])
     admin_tokens: dict[str, AdminToken] = field(default_factory=dict[str, AdminToken])
     admin_requests: dict[tuple[str, str], Made] = field(default_factory=dict[tuple[str, str], Made])
+    instances: dict[str, Instance] = field(default_factory=dict[str, Instance])
+    activations: dict[str, Activation] = field(default_factory=dict[str, Activation])
+    operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
+    app_sessions: dict[str, AppSession] = field(default_factory=dict[str, AppSession])
+    app_entries: dict[str, tuple[AppEntry, ...]] = field(default_factory=dict[str, tuple[AppEntry, ...]])
     installation: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
     def copy(self) -> "Tables":

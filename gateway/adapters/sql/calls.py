@@ -13,6 +13,7 @@ from gateway.adapters.sql.ledger import (
     CHANGING,
     INPUTS,
     IS_OPEN,
+    IS_WAITING,
     NAMING,
     QUOTA,
     RECEIPTS,
@@ -22,6 +23,7 @@ from gateway.adapters.sql.ledger import (
     naming_values,
 )
 from gateway.adapters.sql.metadata import NUMBER, TEXT
+from gateway.adapters.sql.operations import OPERATIONS
 from gateway.adapters.sql.statements import (
     Statement,
     any_of,
@@ -91,6 +93,7 @@ _DUE: Final = Statement(
 _NEXT_DUE: Final = Statement(select(_C.due_at).where(_C.due_at.is_not(None)).order_by(_C.due_at).limit(1))
 _OPEN: Final = Statement(select(CALLS).where(IS_OPEN))
 _OPEN_ON_PAGE: Final = Statement(select(CALLS).where(IS_OPEN, _C.page == value(_C.page)), "page")
+_WAITING: Final = Statement(select(CALLS).where(IS_WAITING, _C.activation == value(_C.activation)), "activation")
 _OPEN_OF_SESSION: Final = Statement(select(CALLS).where(IS_OPEN, _C.session == value(_C.session)), "session")
 _NEWEST = select(CALLS).order_by(_C.number.desc()).limit(_LIMIT)
 _RECENT: Final = Statement(_NEWEST, "limit")
@@ -249,6 +252,9 @@ _CHUNK_NAMES: Final = names_of_any(_CHUNK)
 _FORGET_APPROVALS: Final = Statement(
     delete(APPROVALS).where(APPROVALS.c.call.in_(select(_C.ref).where(any_of(_C.number, _CHUNK)))), *_CHUNK_NAMES
 )
+_FORGET_OPERATIONS: Final = Statement(
+    delete(OPERATIONS).where(OPERATIONS.c.call.in_(select(_C.ref).where(any_of(_C.number, _CHUNK)))), *_CHUNK_NAMES
+)
 _FORGET_RECEIPTS: Final = Statement(delete(RECEIPTS).where(any_of(_R.call, _CHUNK)), *_CHUNK_NAMES)
 _FORGET_CALLS: Final = Statement(delete(CALLS).where(any_of(_C.number, _CHUNK)), *_CHUNK_NAMES)
 
@@ -370,6 +376,7 @@ class SqlCalls:
         for place in range(0, len(numbers), _CHUNK):
             chunk = padded(numbers[place : place + _CHUNK], _CHUNK)
             self._connection.write(_FORGET_APPROVALS, chunk)
+            self._connection.write(_FORGET_OPERATIONS, chunk)
             self._connection.write(_FORGET_RECEIPTS, chunk)
             forgotten += self._connection.execute(_FORGET_CALLS, chunk)
         if forgotten:
@@ -388,6 +395,9 @@ class SqlCalls:
 
     def open_on_page(self, page: str) -> Sequence[Call]:
         return self._admitted(_OPEN_ON_PAGE, (page,))
+
+    def waiting_for(self, activation: str) -> Sequence[Call]:
+        return self._admitted(_WAITING, (activation,))
 
     def open_of_session(self, session: str) -> Sequence[Call]:
         return self._admitted(_OPEN_OF_SESSION, (session,))

@@ -61,6 +61,9 @@ CALLS: Final = Table(
     needed("late", NUMBER),
     needed("taken", NUMBER),
     optional("due_at", NUMBER),
+    optional("app", TEXT),
+    optional("activation", TEXT),
+    optional("operation", TEXT),
     UniqueConstraint("agent", "user", "entry", "call_id", name="calls_key"),
     UniqueConstraint("ref", name="calls_ref"),
     sqlite_strict=True,
@@ -81,6 +84,8 @@ Index("calls_open", _C.state, _C.session, _C.page, sqlite_where=IS_OPEN, postgre
 Index("calls_ended", _C.minted, _C.ended_at)
 Index("calls_of_session", _C.session, _C.number)
 Index("calls_of_user", _C.user, _C.number)
+IS_WAITING: Final = one_of(_C.state, [CallState.WAITING_ACTIVATION])
+Index("calls_waiting", _C.activation, sqlite_where=IS_WAITING, postgresql_where=IS_WAITING)
 
 INPUTS: Final = Table(
     "call_inputs",
@@ -189,6 +194,9 @@ def changing_values(call: Call) -> Values:
         int(call.late),
         int(call.taken),
         call.due_at,
+        call.app,
+        call.activation,
+        call.operation,
     )
 
 
@@ -236,6 +244,9 @@ def call_of(row: Row) -> Call:
         late,
         taken,
         _,
+        app,
+        activation,
+        operation,
     ) = row
     return Call(
         ref=ref,
@@ -265,6 +276,9 @@ def call_of(row: Row) -> Call:
         approve_by=approve_by,
         input_in_memory=input_in_memory == 1,
         traceparent=traceparent,
+        app=app,
+        activation=activation,
+        operation=operation,
         approval=approval,
         approved_at=approved_at,
         orphaned_at=orphaned_at,

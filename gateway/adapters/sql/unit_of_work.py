@@ -1,8 +1,10 @@
 """One unit of work: all repositories over one connection. Importing it completes `METADATA`."""
 
+from gateway.adapters.sql.activations import SqlActivations
 from gateway.adapters.sql.admin_requests import SqlAdminRequests
 from gateway.adapters.sql.admin_tokens import SqlAdminTokens
 from gateway.adapters.sql.agent_sessions import SqlAgentSessions
+from gateway.adapters.sql.app_sessions import SqlAppSessions
 from gateway.adapters.sql.approvals import SqlApprovals
 from gateway.adapters.sql.audit import SqlAudit
 from gateway.adapters.sql.baselines import SqlBaselines
@@ -10,7 +12,9 @@ from gateway.adapters.sql.calls import SqlCalls
 from gateway.adapters.sql.connection import Connection
 from gateway.adapters.sql.denials import SqlDenials
 from gateway.adapters.sql.installation import SqlInstallation
+from gateway.adapters.sql.instances import SqlInstances
 from gateway.adapters.sql.nonces import SqlNonces
+from gateway.adapters.sql.operations import SqlOperations
 from gateway.adapters.sql.pages import SqlPageSessions
 from gateway.adapters.sql.site_keys import SqlSiteKeys
 from gateway.adapters.sql.tickets import SqlTickets
@@ -31,5 +35,9 @@ class UnitOfWork:
         self.nonces = SqlNonces(connection)
         self.denials = SqlDenials(connection)
         self.installation = SqlInstallation(connection)
+        self.instances = SqlInstances(connection)
+        self.activations = SqlActivations(connection)
+        self.operations = SqlOperations(connection)
+        self.app_sessions = SqlAppSessions(connection)
         self.admin_tokens = SqlAdminTokens(connection)
         self.admin_requests = SqlAdminRequests(connection)
