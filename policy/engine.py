@@ -37,9 +37,20 @@ def _sites(q: Question) -> Judged:
     return _said(q.site in q.session_sites, f"`{q.site}`", f"the session does not name site `{q.site}`")
 
 
+def _who(q: Question) -> str:
+    return f"app `{q.app}` is " if q.app else ""
+
+
+def _permitted(q: Question) -> Judged:
+    if not q.required:
+        return Outcome.NOT_APPLICABLE, "it requires none"
+    missing = ", ".join(f"`{name}`" for name in sorted(q.required - q.granted))
+    return _said(not missing, "all it requires are granted", f"not granted to app `{q.app}`: {missing}")
+
+
 _STAGES: Final[dict[Stage, Callable[[Question], Judged]]] = {
     Stage.MANIFEST: lambda _: (Outcome.PASS, "declared"),
-    Stage.ENABLED: lambda q: _said(q.enabled, "enabled", "not enabled"),
+    Stage.ENABLED: lambda q: _said(q.enabled, f"{_who(q)}enabled", f"{_who(q)}not enabled"),
     Stage.SUPPORTED: lambda q: _said(q.supported, "supported", "the host does not offer it now"),
     Stage.EXPOSED: _exposed,
     Stage.SITES: _sites,
@@ -47,7 +58,7 @@ _STAGES: Final[dict[Stage, Callable[[Question], Judged]]] = {
         q.scope.matches(q.capability.id), "in scope", "no scope pattern of the session names it"
     ),
     Stage.VISIBLE: lambda _: (Outcome.PASS, "visible to every agent in scope"),
-    Stage.PERMISSIONS: lambda _: (Outcome.NOT_APPLICABLE, "it requires none"),
+    Stage.PERMISSIONS: _permitted,
 }
 
 

@@ -109,7 +109,8 @@ class Question:
     """May this agent, for this user, use this capability? Facts only; gathered by the caller.
 
     `page` says whether the capability runs or shows on a site's page; `expose` and session
-    sites are judged only then. `supported` is what the host can do now.
+    sites are judged only then. `supported` is what the host can do now. `app` is the mini app that
+    declares it, if one does; `required` are the permissions it needs, `granted` those the app has.
     """
 
     agent: str
@@ -119,6 +120,9 @@ class Question:
     scope: PatternSet
     enabled: bool = True
     supported: bool = True
+    app: str | None = None
+    required: frozenset[str] = frozenset()
+    granted: frozenset[str] = frozenset()
     site: str | None = None
     session_sites: frozenset[str] = frozenset()
     expose: tuple[Floor, ...] = ()

@@ -114,7 +114,7 @@ class Activity:
         }
 
     def _entry(self, page: LivePage, call: Call, now: int) -> dict[str, Any]:
-        declared = page.capabilities.get(call.capability)
+        declared = self._live.world.declared(call.capability, page if call.page else None)
         return {
             "ref": call.ref,
             "agent": self._label(call.agent),

@@ -234,7 +234,7 @@ def _unknown(page: LivePage, approval: str) -> AskChanged:
 
 def _title(world: World, call: Call) -> str:
     page = world.pages.get(call.page) if call.page else None
-    descriptor = page.capabilities.get(call.capability) if page else world.builtins.get(call.capability)
+    descriptor = world.declared(call.capability, page)
     return (descriptor.title if descriptor else "") or call.capability
 
 

@@ -5,7 +5,7 @@ Functions of one unit of work: they read and write `tx` and return what must fol
 
 from typing import Final
 
-from capabilities.contract import Descriptor, Readiness
+from capabilities.contract import Readiness
 from gateway.domain import approvals, calls
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import ApprovalEvent, ApprovalState
@@ -19,7 +19,7 @@ from gateway.runtime import audit
 from gateway.runtime.effects import AskChanged, Effect, Execute, Told
 from gateway.runtime.inventory import question_of
 from gateway.runtime.ports import Tx
-from gateway.runtime.world import LivePage, World
+from gateway.runtime.world import World
 from policy.model import Decision
 
 FOREGROUND_MS: Final = 60_000
@@ -61,7 +61,7 @@ def _world_check(tx: Tx, world: World, call: Call, session: AgentSession) -> Gat
         row = tx.pages.find(call.page)
         if page is None or row is None or row.epoch != call.epoch or page.session.epoch != call.epoch:
             return GatewayError(ErrorCode.PAGE_NOT_CONNECTED, "the page was left or replaced")
-    descriptor = _declared(world, call, page)
+    descriptor = world.declared(call.capability, page)
     if descriptor is None:
         return GatewayError(ErrorCode.REVOKED, f"capability `{call.capability}` was withdrawn")
     if descriptor.fingerprint != call.capability_fingerprint:
@@ -72,14 +72,10 @@ def _world_check(tx: Tx, world: World, call: Call, session: AgentSession) -> Gat
     return None
 
 
-def _declared(world: World, call: Call, page: LivePage | None) -> Descriptor | None:
-    return page.capabilities.get(call.capability) if page else world.builtins.get(call.capability)
-
-
 def is_ready(world: World, call: Call) -> bool:
     """Whether the readiness the capability requires holds now."""
     page = world.pages.get(call.page) if call.page else None
-    descriptor = _declared(world, call, page)
+    descriptor = world.declared(call.capability, page)
     if page is None or descriptor is None or descriptor.readiness is not Readiness.FOREGROUND_REQUIRED:
         return True
     return page.visible

@@ -229,9 +229,7 @@ class Execution:
 
     def _descriptor(self, call: Call) -> Descriptor | None:
         page = self._live.world.pages.get(call.page) if call.page else None
-        descriptor = (
-            page.capabilities.get(call.capability) if page else self._live.world.builtins.get(call.capability)
-        )
+        descriptor = self._live.world.declared(call.capability, page)
         return descriptor if descriptor and descriptor.fingerprint == call.capability_fingerprint else None
 
     def _execute(self, effect: Execute) -> None:

@@ -22,6 +22,7 @@ def question_of(world: World, session: AgentSession, descriptor: Descriptor, pag
     """The facts a decision about `descriptor` for `session` is made from."""
     configuration = world.configuration
     site = configuration.sites.get(page.session.site) if page else None
+    tool, app = world.apps.tools.get(descriptor.id), world.apps.app_of(descriptor.id)
     return Question(
         agent=session.agent,
         user=session.user,
@@ -30,17 +31,22 @@ def question_of(world: World, session: AgentSession, descriptor: Descriptor, pag
         ),
         page=page is not None,
         scope=PatternSet.of(session.scope),
-        enabled=page is None or site is not None,
+        enabled=(page is None or site is not None) and (app is None or app.is_enabled),
+        supported=page is not None or tool is None or not tool.is_on_page,
+        app=app.id if app else None,
+        required=frozenset(tool.permissions) if tool else frozenset(),
+        granted=app.granted if app else frozenset(),
         site=site.name if site else None,
         session_sites=frozenset(session.sites),
         expose=site.expose if site else (),
         ticket=PatternSet.of(page.session.capabilities) if page else None,
         revisions={
-            Stage.ENABLED: configuration.revision,
+            Stage.ENABLED: app.version if app else configuration.revision,
             Stage.EXPOSED: configuration.revision,
             Stage.POLICY: configuration.revision,
             Stage.SUPPORTED: f"generation-{world.generation}",
             Stage.MANIFEST: descriptor.fingerprint[:12],
+            Stage.PERMISSIONS: app.version if app else "-",
         },
     )
 
@@ -65,12 +71,12 @@ def listed(world: World, session: AgentSession, descriptor: Descriptor, pages: l
 def snapshot_of(world: World, session: AgentSession) -> Snapshot:
     """The inventory of `session`: everything the intersection lets through, from the best page of each site."""
     entries: dict[str, Listed] = {}
-    for descriptor in world.builtins.values():
+    for descriptor in world.offered_without_page().values():
         entry = listed(world, session, descriptor, [])
         if entry is not None:
             entries[entry.key] = entry
     for key, pages in offers_of(world, session).items():
-        descriptor = pages[0].capabilities[key.rpartition("/")[2]]
+        descriptor = world.offered_on(pages[0])[key.rpartition("/")[2]]
         entry = listed(world, session, descriptor, pages)
         if entry is not None:
             entries[entry.key] = entry
@@ -83,7 +89,7 @@ def offers_of(world: World, session: AgentSession) -> dict[str, list[LivePage]]:
     for site in session.sites:
         for page in world.pages_of(session.user, site):
             ticket = PatternSet.of(page.session.capabilities)
-            for capability in page.capabilities:
+            for capability in world.offered_on(page):
                 if ticket.matches(capability):
                     offers.setdefault(key_of(site, capability), []).append(page)
     return offers
@@ -119,10 +125,11 @@ def resolve(
     if not pages:
         raise GatewayError(ErrorCode.UNKNOWN_CAPABILITY, f"capability `{capability}` is not known here")
     _, page = _the_one(pages, capability)
-    on_page = listed(world, session, page.capabilities[capability], [page])
-    if on_page is None:
+    declared = world.declared(capability, page)
+    on_page = listed(world, session, declared, [page]) if declared else None
+    if declared is None or on_page is None:
         raise GatewayError(ErrorCode.UNKNOWN_CAPABILITY, f"capability `{capability}` is not known here")
-    return Resolved(entry=on_page, descriptor=page.capabilities[capability], page=page)
+    return Resolved(entry=on_page, descriptor=declared, page=page)
 
 
 def _selected(

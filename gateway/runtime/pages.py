@@ -26,7 +26,7 @@ from gateway.runtime.ports import Clock, Ids, Tx
 from gateway.runtime.settlement import lose, not_delivered
 from gateway.runtime.spine import Spine
 from gateway.runtime.vault import Vault
-from gateway.runtime.world import Live, LivePage
+from gateway.runtime.world import Live, LivePage, unreserved
 
 CLOSE_TICKET: Final = 4401
 CLOSE_ORIGIN: Final = 4403
@@ -233,10 +233,12 @@ class Pages:
 
     async def declare(self, page: str, capabilities: Mapping[str, Descriptor]) -> None:
         """Take the full set of capabilities of a document; what was asked of a changed one is withdrawn."""
+        # An app may have been installed since the door judged them.
+        capabilities = unreserved(capabilities, self._live.world.apps)
         live = self._update(page, lambda live: replace(live, capabilities=dict(capabilities)))
         if live is None:
             return
-        now, epoch = self._clock.now(), live.session.epoch
+        now, epoch, world = self._clock.now(), live.session.epoch, self._live.world
         is_first = page in self._fresh
         self._fresh.discard(page)
         reach(Point.SNAPSHOT_TAKEN)
@@ -244,7 +246,7 @@ class Pages:
         def work(tx: Tx) -> After:
             effects: list[Effect] = []
             for call in tx.calls.open_on_page(page):
-                declared = capabilities.get(call.capability)
+                declared = world.declared(call.capability, live)
                 if not call.state.is_undispatched or call.epoch != epoch:
                     continue
                 if declared is None:

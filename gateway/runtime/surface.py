@@ -197,7 +197,7 @@ class Surface:
             return list(served.snapshot.entries.values()), served.revision
         world, snapshot = self._live.world, self._inventories.snapshot(session)
         elsewhere = [entry for entry in snapshot.entries.values() if entry.site is None]
-        own = [listed(world, session, declared, [page]) for declared in page.capabilities.values()]
+        own = [listed(world, session, declared, [page]) for declared in world.offered_on(page).values()]
         entries = [*elsewhere, *(entry for entry in own if entry is not None)]
         return entries, await self._inventories.tell(session, entries)
 

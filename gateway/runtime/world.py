@@ -1,4 +1,4 @@
-"""The present as one immutable value: configuration, built-ins and live pages.
+"""The present as one immutable value: configuration, built-ins, installed mini apps and live pages.
 
 The event loop swaps it; units of work on the store thread read one reference and see one moment.
 """
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from capabilities.contract import Descriptor
+from gateway.domain.app_catalog import Catalog
 from gateway.domain.configuration import Configuration
 from gateway.domain.pages import PageSession
 from policy.engine import POLICY_ERROR, decide
@@ -50,6 +51,7 @@ class World:
 
     configuration: Configuration
     builtins: Mapping[str, Descriptor] = field(default_factory=dict[str, Descriptor])
+    apps: Catalog = field(default_factory=Catalog)
     pages: Mapping[str, LivePage] = field(default_factory=dict[str, LivePage])
     generation: int = 0
     on_policy_error: Callable[[], None] = _nobody
@@ -62,6 +64,27 @@ class World:
             self.on_policy_error()
         return decision
 
+    def offered_on(self, page: LivePage) -> Mapping[str, Descriptor]:
+        """What `page` offers by id: what it declares itself, and what mini apps show on every page."""
+        return {**page.capabilities, **self.apps.on_pages} if self.apps.on_pages else page.capabilities
+
+    def offered_without_page(self) -> Mapping[str, Descriptor]:
+        """What is there by id whether or not a page is open."""
+        return {**self.builtins, **self.apps.without_page}
+
+    def declared(self, capability: str, page: LivePage | None) -> Descriptor | None:
+        """`capability` as it is declared now, on `page` or, without one, by the gateway and its mini apps."""
+        if page is None:
+            return self.builtins.get(capability) or self.apps.without_page.get(capability)
+        return page.capabilities.get(capability) or self.apps.on_pages.get(capability)
+
+    def with_apps(self, apps: Catalog) -> "World":
+        """The same moment with other mini apps; what pages declared under ids these reserve is gone."""
+        pages = {
+            name: replace(page, capabilities=unreserved(page.capabilities, apps)) for name, page in self.pages.items()
+        }
+        return replace(self, apps=apps, pages=pages)
+
     def pages_of(self, user: str, site: str | None = None) -> list[LivePage]:
         """The user's live pages (dropped ones within grace included), best first."""
         own = [
@@ -70,6 +93,13 @@ class World:
             if page.session.user == user and (site is None or page.session.site == site)
         ]
         return sorted(own, key=lambda page: page.rank, reverse=True)
+
+
+def unreserved(capabilities: Mapping[str, Descriptor], apps: Catalog) -> Mapping[str, Descriptor]:
+    """What of a page's declarations does not lie under ids that installed mini apps reserve."""
+    if not any(map(apps.is_reserved, capabilities)):
+        return capabilities
+    return {name: declared for name, declared in capabilities.items() if not apps.is_reserved(name)}
 
 
 class Live:
@@ -86,6 +116,10 @@ class Live:
     def configure(self, configuration: Configuration, builtins: Mapping[str, Descriptor]) -> None:
         """Swap the configuration."""
         self._swap(replace(self.world, configuration=configuration, builtins=builtins))
+
+    def install(self, apps: Catalog) -> None:
+        """Swap what the installed mini apps offer."""
+        self._swap(self.world.with_apps(apps))
 
     def put_page(self, page: LivePage) -> None:
         """Add or replace a live page."""

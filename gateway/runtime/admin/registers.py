@@ -100,9 +100,9 @@ class Registers:
 
 
 def undeclared(world: World, patterns: Sequence[str], *, site: str | None = None) -> list[str]:
-    """The patterns that match nothing declared now: by a page (of `site`, if named), or by the gateway."""
+    """The patterns that match nothing declared now: by a page (of `site`, if named), a mini app, or the gateway."""
     pages = [page for page in world.pages.values() if site in (None, page.session.site)]
-    known = {capability for page in pages for capability in page.capabilities}
+    known = {capability for page in pages for capability in page.capabilities} | world.apps.on_pages.keys()
     if site is None:
-        known |= world.builtins.keys()
+        known |= world.builtins.keys() | world.apps.tools.keys()
     return [pattern for pattern in patterns if not any(map(PatternSet.of([pattern]).matches, known))]

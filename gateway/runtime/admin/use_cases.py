@@ -330,11 +330,12 @@ class Admin:
             raise absent("session", session, "session list")
         world = self._live.world
         places: list[Place] = []
-        if (builtin := world.builtins.get(capability)) is not None:
-            question = question_of(world, found, builtin, None)
+        tool = world.apps.tools.get(capability)
+        if (own := tool.descriptor if tool else world.builtins.get(capability)) is not None:
+            question = question_of(world, found, own, None)
             places.append(Place(page=None, explanation=explain(question, world.configuration.rules)))
         for page in world.pages_of(found.user):
-            if (declared := page.capabilities.get(capability)) is not None:
+            if (declared := world.declared(capability, page)) is not None:
                 question = question_of(world, found, declared, page)
                 explanation = explain(question, world.configuration.rules)
                 places.append(Place(page=describe_page(page), explanation=explanation))

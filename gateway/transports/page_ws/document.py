@@ -114,7 +114,7 @@ class Document:
         whole = self._snapshots.take(frame)
         if whole is None:
             return
-        judged = await judge(whole, self._limits)
+        judged = await judge(whole, self._limits, self._services.live.world.apps.segments)
         for rejection in judged.rejected:
             await self._services.refusals.note(
                 DOOR,

@@ -1,6 +1,7 @@
 """A page's declarations: numbered parts become one snapshot, and each declaration is judged by itself."""
 
 import asyncio
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -73,13 +74,18 @@ class Snapshots:
         self._expected, self._texts = None, []
 
 
-async def judge(declarations: list[tuple[Any, int]], limits: Limits) -> Judged:
-    """Judge each declaration of a snapshot; one that is refused never hides its siblings."""
+async def judge(
+    declarations: list[tuple[Any, int]], limits: Limits, app_segments: AbstractSet[str] = frozenset()
+) -> Judged:
+    """Judge each declaration of a snapshot; one that is refused never hides its siblings.
+
+    `app_segments` are the first segments of ids that belong to installed mini apps.
+    """
     judged = Judged()
     for number, (declaration, size) in enumerate(declarations):
         if number % JUDGED_AT_ONCE == JUDGED_AT_ONCE - 1:
             await asyncio.sleep(0)
-        verdict = _judge_one(declaration, size, limits, judged)
+        verdict = _judge_one(declaration, size, limits, app_segments, judged)
         if isinstance(verdict, Rejection):
             judged.rejected.append(verdict)
         else:
@@ -87,11 +93,13 @@ async def judge(declarations: list[tuple[Any, int]], limits: Limits) -> Judged:
     return judged
 
 
-def _judge_one(declaration: Any, size: int, limits: Limits, before: Judged) -> Descriptor | Rejection:
+def _judge_one(
+    declaration: Any, size: int, limits: Limits, app_segments: AbstractSet[str], before: Judged
+) -> Descriptor | Rejection:
     read = read_declaration(declaration)
     if isinstance(read, Rejection):
         return read
-    refusal = judge_descriptor(read, page=True, max_depth=limits.schema_depth)
+    refusal = judge_descriptor(read, page=True, app_segments=app_segments, max_depth=limits.schema_depth)
     if refusal is not None:
         return Rejection(id=read.id[:160], code=refusal.code, pointer=refusal.pointer)
     if size > limits.declaration_bytes:
