@@ -1,15 +1,79 @@
-"""What an author of capabilities imports: descriptors and the handler's contract. Pure."""
+"""What an author of capabilities imports: the declaration, descriptors and the handler's contract. Pure."""
 
-from capabilities.contract.descriptor import CallModel, Descriptor, HandlerKind, Readiness
-from capabilities.contract.handler import Computation, Handler, HandlerContext, HandlerFailed
+from capabilities.contract.descriptor import CallModel, Descriptor, HandlerKind, Idempotency, Readiness
+from capabilities.contract.handler import (
+    AppContext,
+    CallContext,
+    CancelSignal,
+    Computation,
+    ContextError,
+    Handler,
+    HandlerContext,
+    HandlerFailed,
+    Http,
+    HttpResponse,
+    NoAppSession,
+    NotPermitted,
+    RequestFailed,
+    SessionConflict,
+    SessionData,
+    SessionSnapshot,
+    TooMuch,
+)
+from capabilities.contract.runtimes import DeadlineOperation, InterruptOperation, RuntimeBinding
+from capabilities.contract.shapes import ArgumentsRefused, DeclarationError, OutputRefused
+from capabilities.contract.tools import (
+    AgentTools,
+    Leave,
+    Leaving,
+    Surface,
+    Tool,
+    UnknownTool,
+    agent_tools,
+    python_tool,
+    runtime_tool,
+)
+from policy.vocabulary import Confirm, Effect, Risk
 
 __all__ = [
+    "AgentTools",
+    "AppContext",
+    "ArgumentsRefused",
+    "CallContext",
     "CallModel",
+    "CancelSignal",
     "Computation",
+    "Confirm",
+    "ContextError",
+    "DeadlineOperation",
+    "DeclarationError",
     "Descriptor",
+    "Effect",
     "Handler",
     "HandlerContext",
     "HandlerFailed",
     "HandlerKind",
+    "Http",
+    "HttpResponse",
+    "Idempotency",
+    "InterruptOperation",
+    "Leave",
+    "Leaving",
+    "NoAppSession",
+    "NotPermitted",
+    "OutputRefused",
     "Readiness",
+    "RequestFailed",
+    "Risk",
+    "RuntimeBinding",
+    "SessionConflict",
+    "SessionData",
+    "SessionSnapshot",
+    "Surface",
+    "TooMuch",
+    "Tool",
+    "UnknownTool",
+    "agent_tools",
+    "python_tool",
+    "runtime_tool",
 ]

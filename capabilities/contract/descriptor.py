@@ -1,7 +1,6 @@
 """The declaration of one capability and its fingerprint. Knows nothing of handlers, pages or policy rules."""
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -9,9 +8,19 @@ from typing import Any, Final
 
 import rfc8785
 
+from capabilities.contract.runtimes import JsonObject, RuntimeBinding, wire_of
 from policy.vocabulary import Confirm, Effect, Risk
 
-JsonObject = Mapping[str, Any]
+__all__ = [
+    "EXECUTION_MAX_MS",
+    "EXECUTION_MS",
+    "CallModel",
+    "Descriptor",
+    "HandlerKind",
+    "Idempotency",
+    "JsonObject",
+    "Readiness",
+]
 
 EXECUTION_MS: Final = 30_000
 """How long a dispatched call may take unless its declaration says otherwise (design §17)."""
@@ -45,9 +54,27 @@ class HandlerKind(StrEnum):
     RUNTIME = "runtime"
 
 
+class Idempotency(StrEnum):
+    """What the same arguments under another `call_id` are. One `call_id` is one piece of work in any case."""
+
+    CALL_ID = "call_id"
+    """New work."""
+
+    ARGUMENTS = "arguments"
+    """Work that changes nothing more than the first time."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Descriptor:
-    """One declared capability. Two descriptors with one fingerprint are the same promise to a caller."""
+    """One declared capability. Two descriptors with one fingerprint are the same promise to a caller.
+
+    Attributes:
+        bundle_hash: digest of the package of a mini app; it covers every file and the whole manifest.
+        app_scope: the mini app's id; None for what a page or the gateway itself declares.
+        runtime: what carries it, for handler kind `runtime` of a mini app; None for built-ins of the gateway.
+        not_started: the business answer when the app could not be started (rules F3), fitting `output_schema`.
+        permissions: hosts and secrets its handler may use: `http:host`, `http:host:port`, `secret:name`.
+    """
 
     id: str
     title: str = ""
@@ -63,11 +90,17 @@ class Descriptor:
     contract_version: str = "1"
     bundle_hash: str | None = None
     timeout_ms: int = EXECUTION_MS
+    app_scope: str | None = None
+    runtime: RuntimeBinding | None = None
+    not_started: JsonObject | None = None
+    permissions: tuple[str, ...] = ()
+    idempotency: Idempotency = Idempotency.CALL_ID
 
     @cached_property
     def fingerprint(self) -> str:
         """Lower-case hex SHA-256 over the RFC 8785 text of the declaration (design §2). Not the page's code."""
-        return hashlib.sha256(rfc8785.dumps(self._declaration())).hexdigest()
+        declaration = self._declaration() if self.app_scope is None else self._declaration() | self._of_app()
+        return hashlib.sha256(rfc8785.dumps(declaration)).hexdigest()
 
     def _declaration(self) -> dict[str, Any]:
         return {
@@ -84,4 +117,14 @@ class Descriptor:
             "handler": self.handler.value,
             "contract_version": self.contract_version,
             "bundle_hash": self.bundle_hash,
+        }
+
+    def _of_app(self) -> dict[str, Any]:
+        # What a page declares has none of these: its fingerprint is the one of design §2, with nothing added.
+        return {
+            "app_scope": self.app_scope,
+            "runtime": None if self.runtime is None else wire_of(self.runtime),
+            "not_started": None if self.not_started is None else dict(self.not_started),
+            "permissions": list(self.permissions),
+            "idempotency": self.idempotency.value,
         }

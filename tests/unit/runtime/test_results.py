@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from capabilities.contract import Descriptor, HandlerContext, HandlerKind
+from capabilities.contract import CallContext, Descriptor, HandlerKind
 from gateway.domain.calls import CallState
 from gateway.domain.errors import ErrorCode
 from tests.unit.runtime.rig import LIST, Rig, configuration, running
@@ -47,7 +47,7 @@ async def test_a_builtin_switched_off_while_it_runs_is_still_judged() -> None:
     declared = replace(NUMBER, id="todo.count", handler=HandlerKind.RUNTIME)
     on = True
 
-    async def handle(arguments: dict[str, Any], context: HandlerContext) -> Any:
+    async def handle(arguments: dict[str, Any], context: CallContext) -> Any:
         nonlocal on
         on = False
         await rig.services.reconfiguration.apply(configuration())

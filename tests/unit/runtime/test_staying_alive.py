@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from capabilities.contract import HandlerContext, HandlerKind
+from capabilities.contract import CallContext, HandlerKind
 from gateway.domain.calls import CallState
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.effects import Execute, Told
@@ -136,7 +136,7 @@ async def once_the_store_is_back(rig: Rig) -> None:
 async def test_the_answer_of_a_built_in_outlives_a_store_that_fails() -> None:
     may_end = asyncio.Event()
 
-    async def handle(_: dict[str, Any], __: HandlerContext) -> dict[str, Any]:
+    async def handle(_: dict[str, Any], __: CallContext) -> dict[str, Any]:
         await may_end.wait()
         return {"done": True}
 
