@@ -57,6 +57,7 @@ from gateway.runtime.telemetry import NO_METER, NO_TRACER, Telemetry, Tracer, na
 from gateway.runtime.telemetry.gauges import read_gauges
 from gateway.runtime.telemetry.metered_store import MeteredStore
 from gateway.runtime.vault import Vault
+from gateway.runtime.workspaces import NoWorkspaces
 from gateway.runtime.world import Live, World
 from gateway.settings import Server
 from gateway.transports import admin_http, agents_mcp, assets, health, page_ws, surface_http
@@ -387,6 +388,7 @@ def wire(
         reconfiguration=Reconfiguration(spine=spine, live=live, clock=clock, pages=pages, builtins=enabled),
         retention=retention,
         telemetry=telemetry,
+        workspaces=NoWorkspaces(),
     )
 
 

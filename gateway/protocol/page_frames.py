@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, WithJsonSchema
+from pydantic import Field, TypeAdapter, ValidationError, WithJsonSchema
 
 from capabilities.contract import CallModel, Descriptor, HandlerKind, Readiness
 from capabilities.contract.descriptor import EXECUTION_MS
 from capabilities.json_values import pointer_to
+from gateway.protocol.app_frames import NEWS, NEWS_RESULTS, AppAction, AppFrame, Intent
+from gateway.protocol.frame import Frame, Name, Ref, ResultError, Token
 from policy.vocabulary import Confirm, Effect, Risk
 
 FRAME_BYTES_BEFORE_WELCOME: Final = 16 * 1024
@@ -25,27 +27,12 @@ FRAME_DEPTH: Final = 128
 SNAPSHOT_DEPTH: Final = 1_023
 """How deep a snapshot is read, so that what is wrong is told of the one declaration: as far as the reader goes."""
 
-NO_NUL: Final = r"^[^\x00]*$"
-"""Names are looked up in a store, and one of the stores cannot hold a NUL."""
-
-Ref = Annotated[str, Field(min_length=1, max_length=64, pattern=NO_NUL)]
-Token = Annotated[str, Field(min_length=1, max_length=256, pattern=NO_NUL)]
-Name = Annotated[str, Field(min_length=1, max_length=160, pattern=NO_NUL)]
 Visibility = Literal["visible", "hidden"]
 
 Span = Annotated[str, Field(max_length=256)]
 """Where in a trace the page did its work; what is no `traceparent` is ignored, not refused."""
 
 DECLARATIONS_SCHEMA: Final = {"type": "array", "items": {"$ref": "#/$defs/Declaration"}}
-
-
-class Frame(BaseModel):
-    """What all frames have in common: no field but the named ones, no conversion, no change afterwards.
-
-    A text that may be missing is then empty; `null` in its place is refused.
-    """
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 # -- page to gateway ----------------------------------------------------------------------------------------
@@ -63,6 +50,7 @@ class Hello(Frame):
     title: Annotated[str, Field(max_length=120)] = ""
     visibility: Visibility
     automated: bool
+    workspace: bool = False
 
 
 class TicketFrame(Frame):
@@ -109,14 +97,6 @@ class Progress(Frame):
     n: float
     total: float | None = None
     message: Annotated[str, Field(max_length=200)] = ""
-
-
-ResultCode = Literal["handler_error", "not_available", "arguments_invalid", "cancelled", "not_achieved"]
-
-
-class ResultError(Frame):
-    code: ResultCode
-    message: str
 
 
 class Succeeded(Frame):
@@ -174,6 +154,8 @@ class SurfaceRequest(Frame):
 
 
 class Action(Frame):
+    """What the person did on the badge; what a mini app's own frame asked for is an `AppAction`."""
+
     type: Literal["action"]
     id: Name
     action: Literal["pin", "unpin", "lift_deny", "disconnect_agent"]
@@ -214,9 +196,17 @@ PageFrame = (
     | Pong
     | ErrorFrame
     | Bye
+    | AppFrame
 )
 
 _RESULTS: Final[Mapping[bool, TypeAdapter[Any]]] = {True: TypeAdapter(Succeeded), False: TypeAdapter(Failed)}
+
+_NEWS: Final[Mapping[str, TypeAdapter[Any]]] = {what: TypeAdapter(kind) for what, kind in NEWS.items()}
+
+_NEWS_RESULTS: Final[Mapping[bool, TypeAdapter[Any]]] = {ok: TypeAdapter(kind) for ok, kind in NEWS_RESULTS.items()}
+
+_ACTIONS: Final[Mapping[bool, TypeAdapter[Any]]] = {True: TypeAdapter(AppAction), False: TypeAdapter(Action)}
+"""By whether it names an instance."""
 
 _FRAMES: Final[Mapping[str, TypeAdapter[Any]]] = {
     "hello": TypeAdapter(Hello),
@@ -228,7 +218,7 @@ _FRAMES: Final[Mapping[str, TypeAdapter[Any]]] = {
     "described": TypeAdapter(Described),
     "decision": TypeAdapter(Decision),
     "surface": TypeAdapter(SurfaceRequest),
-    "action": TypeAdapter(Action),
+    "intent": TypeAdapter(Intent),
     "pong": TypeAdapter(Pong),
     "error": TypeAdapter(ErrorFrame),
     "bye": TypeAdapter(Bye),
@@ -259,16 +249,31 @@ def read_frame(value: Any) -> PageFrame:
 
 
 def _adapter_of(frame: dict[str, Any]) -> TypeAdapter[Any]:
-    kind = frame.get("type")
-    if kind == "result":
-        ok = frame.get("ok")
-        if not isinstance(ok, bool):
-            raise BadFrame("/ok", "not true or false")
-        return _RESULTS[ok]
-    adapter = _FRAMES.get(kind) if isinstance(kind, str) else None
+    match frame.get("type"):
+        case "result":
+            return _RESULTS[_ok_of(frame)]
+        case "app_news" if frame.get("what") == "result":
+            return _NEWS_RESULTS[_ok_of(frame)]
+        case "app_news":
+            return _one_of(_NEWS, frame.get("what"), "/what")
+        case "action":
+            return _ACTIONS["instance" in frame]
+        case kind:
+            return _one_of(_FRAMES, kind, "/type")
+
+
+def _one_of(adapters: Mapping[str, TypeAdapter[Any]], kind: object, pointer: str) -> TypeAdapter[Any]:
+    adapter = adapters.get(kind) if isinstance(kind, str) else None
     if adapter is None:
-        raise BadFrame("/type", "not a frame of this protocol")
+        raise BadFrame(pointer, "not a frame of this protocol")
     return adapter
+
+
+def _ok_of(frame: dict[str, Any]) -> bool:
+    ok = frame.get("ok")
+    if not isinstance(ok, bool):
+        raise BadFrame("/ok", "not true or false")
+    return ok
 
 
 def _bad(error: ValidationError) -> BadFrame:
@@ -374,10 +379,14 @@ def surface_reply(name: str, envelope: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "surface_reply", "id": name, "envelope": dict(envelope)}
 
 
-def action_reply(name: str, *, code: str | None = None, message: str | None = None) -> dict[str, Any]:
-    """Whether what the person asked for on the badge was done."""
+def action_reply(
+    name: str, *, code: str | None = None, message: str | None = None, output: Any = None
+) -> dict[str, Any]:
+    """Whether what was asked for on the badge or by a mini app's frame was done, and what came of it."""
     reply: dict[str, Any] = {"type": "action_reply", "id": name, "ok": code is None}
-    return reply if code is None else {**reply, "code": code, "message": message or ""}
+    if code is not None:
+        return {**reply, "code": code, "message": message or ""}
+    return reply if output is None else {**reply, "output": output}
 
 
 def ping(n: int) -> dict[str, Any]:

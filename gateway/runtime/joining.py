@@ -33,6 +33,7 @@ class Hello:
     visible: bool
     automated: bool
     origin: str
+    has_workspace: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,6 +100,7 @@ class Pages:
             visible=hello.visible,
             visible_at=now if hello.visible or before is None else before.visible_at,
             automated=hello.automated,
+            has_workspace=hello.has_workspace,
             capabilities={} if joining.is_new_document or before is None else before.capabilities,
         )
         replaced = self._links.get(session.id)

@@ -21,6 +21,7 @@ from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
 from gateway.runtime.surface import Surface
 from gateway.runtime.telemetry import Telemetry
+from gateway.runtime.workspaces import Workspaces
 from gateway.runtime.world import Live
 
 
@@ -49,3 +50,4 @@ class Services:
     reconfiguration: Reconfiguration
     retention: Retention
     telemetry: Telemetry
+    workspaces: Workspaces

@@ -28,6 +28,7 @@ class LivePage:
     visible: bool
     visible_at: int
     automated: bool
+    has_workspace: bool = False
     capabilities: Mapping[str, Descriptor] = field(default_factory=dict[str, Descriptor])
     dropped_at: int | None = None
 

@@ -93,6 +93,7 @@ FRAMES: Final = _values(
     *("hello", "ticket", "caps", "refused", "started", "progress", "result", "described", "decision", "surface"),
     *("action", "pong", "error", "bye", "welcome", "caps_ack", "invoke", "ack", "cancel", "describe"),
     *("approve_request", "approve_update", "surface_reply", "action_reply", "ping", "activity"),
+    *("app", "app_news", "intent", "receipt"),
 )
 
 _MS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

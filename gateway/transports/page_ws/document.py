@@ -1,19 +1,23 @@
 """One welcomed document: what each of its frames means to the use cases. It acts only while its socket is current."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from gateway.domain.audit import AuditEvent
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
+from gateway.protocol import app_frames
 from gateway.protocol import page_frames as frames
 from gateway.runtime.pages import CLOSE_TICKET, Joined
 from gateway.runtime.services import Services
+from gateway.runtime.settlement import Answer
 from gateway.runtime.telemetry import names
+from gateway.runtime.workspaces import Place
 from gateway.runtime.world import LivePage
 from gateway.settings import Limits
 from gateway.transports.page_ws.in_page import InPageClient
 from gateway.transports.page_ws.incoming import DOOR, Taken, UnsafeResult
+from gateway.transports.page_ws.mini_apps import MiniApps
 from gateway.transports.page_ws.outgoing import Outgoing
 from gateway.transports.page_ws.results import REFUSALS, answer_of, refusal_of
 from gateway.transports.page_ws.snapshots import Snapshots, judge
@@ -34,6 +38,7 @@ class Document:
         self._site = joined.page.session.site
         self._snapshots = Snapshots(self._limits)
         self._in_page = InPageClient(services, outgoing)
+        self._mini_apps = MiniApps(services, outgoing)
         self._progress: dict[str, float] = {}
         self._pinged = self._ponged = 0
         self._handlers: Mapping[type[Taken], Callable[[Any], Awaitable[None]]] = {
@@ -50,6 +55,9 @@ class Document:
             frames.SurfaceRequest: self._surface,
             frames.Action: self._act,
             frames.Pong: self._pong,
+            app_frames.Intent: self._intended,
+            app_frames.AppAction: self._act_of_app,
+            **dict.fromkeys(get_args(app_frames.AppNews), self._told),
         }
 
     @property
@@ -94,6 +102,7 @@ class Document:
         """The socket ended."""
         self._services.pages.leave(self._page, self._outgoing)
         await self._in_page.hang_up()
+        await self._mini_apps.hang_up()
 
     async def never_got(self, refs: Sequence[str]) -> None:
         """The socket ended before these calls were written to it."""
@@ -147,6 +156,9 @@ class Document:
     async def _answered(self, frame: frames.Succeeded | frames.Failed | UnsafeResult) -> None:
         self._progress.pop(frame.ref, None)
         answer = answer_of(frame, self._limits.page_result_bytes)
+        if isinstance(frame, UnsafeResult) and frame.instance:
+            await self._unsafe_in_frame(frame, answer)
+            return
         if isinstance(frame, UnsafeResult) or frame.epoch == self._epoch:
             span = "" if isinstance(frame, UnsafeResult) else frame.traceparent
             execution = self._services.execution
@@ -203,6 +215,28 @@ class Document:
     async def _pong(self, frame: frames.Pong) -> None:
         self._ponged = max(self._ponged, min(frame.n, self._pinged))
         self._services.pages.show(self._page, visible=frame.visibility == "visible")
+
+    # -- mini apps --------------------------------------------------------------------------------------------
+
+    async def _told(self, frame: app_frames.AppNews) -> None:
+        live = self._live
+        assert live is not None
+        await self._mini_apps.hear(live, frame, result_bytes=self._limits.page_result_bytes)
+
+    async def _unsafe_in_frame(self, frame: UnsafeResult, answer: Answer) -> None:
+        live = self._live
+        assert live is not None
+        await self._mini_apps.answered(Place(page=live, instance=frame.instance), frame.ref, answer)
+
+    async def _intended(self, frame: app_frames.Intent) -> None:
+        live = self._live
+        assert live is not None
+        await self._mini_apps.intend(live, frame)
+
+    async def _act_of_app(self, frame: app_frames.AppAction) -> None:
+        live = self._live
+        assert live is not None
+        self._mini_apps.act(live, frame)
 
     # -- reading ----------------------------------------------------------------------------------------------
 

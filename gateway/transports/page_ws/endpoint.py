@@ -221,6 +221,7 @@ class _Socket:
         pinging = asyncio.create_task(document.ping())
         try:
             await services.pages.arrived(joined, frozenset(hello.seen))
+            await services.workspaces.arrived(joined.page)
             services.activity.refresh(joined.page.session.user)
             await self._serve(document)
         finally:
@@ -258,6 +259,7 @@ class _Socket:
             title=hello.title,
             visible=hello.visibility == "visible",
             automated=hello.automated,
+            has_workspace=hello.workspace,
             origin=self._origin,
         )
 

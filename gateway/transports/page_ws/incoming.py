@@ -31,10 +31,14 @@ _CLOSED_FOR: Final = {1008: ErrorCode.RATE_LIMITED, 1009: ErrorCode.BODY_TOO_LAR
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnsafeResult:
-    """A result that holds an integer the other half would round; `pointer` goes into its output or evidence."""
+    """A result that holds an integer the other half would round; `pointer` goes into its output or evidence.
+
+    `instance` is the mini app it came from, empty for the page itself.
+    """
 
     ref: str
     pointer: str
+    instance: str = ""
 
 
 Taken = PageFrame | UnsafeResult
@@ -80,10 +84,15 @@ def _unsafe_result(text: str, bad: BadJson) -> UnsafeResult | None:
     # The strict reader found nothing else wrong with it, so a lenient one reads the same names.
     frame: dict[str, Any] | list[Any] = orjson.loads(text)
     part, _, rest = bad.pointer[1:].partition("/")
-    if not isinstance(frame, dict) or frame.get("type") != "result" or part not in ("output", "evidence"):
+    if not isinstance(frame, dict) or part not in ("output", "evidence"):
         return None
-    ref = frame.get("ref")
-    return UnsafeResult(ref=ref, pointer=f"/{rest}") if isinstance(ref, str) and 0 < len(ref) <= 64 else None
+    match frame:
+        case {"type": "result", "ref": str(ref)} if 0 < len(ref) <= 64:
+            return UnsafeResult(ref=ref, pointer=f"/{rest}")
+        case {"type": "app_news", "what": "result", "ref": str(ref), "instance": str(instance)} if 0 < len(ref) <= 64:
+            return UnsafeResult(ref=ref, pointer=f"/{rest}", instance=instance)
+        case _:
+            return None
 
 
 class Incoming:

@@ -57,7 +57,7 @@ class Outgoing:
             self.drop()
             return False
         self._meter.add(names.PAGE_FRAMES, "out", frame["type"])
-        self._put(text, frame["ref"] if frame["type"] == "invoke" else None)
+        self._put(text, _handed_over(frame))
         return True
 
     def close(self, code: int, why: str) -> None:
@@ -76,7 +76,7 @@ class Outgoing:
         self._end()
 
     def unwritten(self) -> list[str]:
-        """The calls whose `invoke` is still queued; asked when nothing will be written any more."""
+        """The calls whose `invoke` or `app` `tool` is still queued; asked when nothing will be written any more."""
         return [ref for _, ref in self._queue if ref is not None]
 
     def _end(self) -> None:
@@ -116,3 +116,9 @@ class Outgoing:
         self._bytes -= len(text)
         await self._websocket.send_text(text.decode())
         reach(Point.FRAME_SENT)
+
+
+def _handed_over(frame: Mapping[str, Any]) -> str | None:
+    """The call a frame hands to the page, if that is what it does."""
+    hands_over = frame["type"] == "invoke" or (frame["type"] == "app" and frame["op"] == "tool")
+    return frame["ref"] if hands_over else None

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode
+from gateway.protocol.app_frames import ToolFailed, ToolSucceeded
 from gateway.protocol.page_frames import Failed, Refused, Succeeded
 from gateway.runtime.settlement import Answer, PageRefusal
 from gateway.transports.page_ws.incoming import UnsafeResult
@@ -40,6 +41,16 @@ def answer_of(frame: Succeeded | Failed | UnsafeResult, max_bytes: int) -> Answe
     if len(output.encode()) + len((evidence or "").encode()) > max_bytes:
         return _failed(f"the result is larger than {max_bytes} bytes")
     return Answer(output=output, evidence=evidence)
+
+
+def said_answer(frame: ToolSucceeded | ToolFailed, max_bytes: int) -> Answer:
+    """The settlement a bundle's handler asks for; evidence is not theirs to give."""
+    if isinstance(frame, ToolFailed):
+        return Answer(code=CODES[frame.error.code], said=frame.error.message[:MESSAGE_MAX])
+    output = _text(frame.output)
+    if len(output.encode()) > max_bytes:
+        return _failed(f"the result is larger than {max_bytes} bytes")
+    return Answer(output=output)
 
 
 def refusal_of(frame: Refused) -> PageRefusal:

@@ -3,6 +3,8 @@
  * The words are those of `docs/spec/page-channel.md`; nothing here knows a socket.
  */
 
+import type { AppActionFrame, AppFrame, AppNewsFrame, IntentFrame, ReceiptFrame } from './apps.js';
+
 /** The protocol an in-page client speaks; fixed by its specification. */
 export const SURFACE_PROTOCOL = 'pling.surface/0.1';
 
@@ -56,6 +58,8 @@ export interface HelloFrame {
   readonly title?: string;
   readonly visibility: Visibility;
   readonly automated: boolean;
+  /** Mini apps can be shown here. */
+  readonly workspace?: boolean;
 }
 
 export interface RefusedFrame {
@@ -98,6 +102,9 @@ export type OutFrame =
   | ResultFrame
   | DecisionFrame
   | ActionFrame
+  | AppActionFrame
+  | AppNewsFrame
+  | IntentFrame
   | { readonly type: 'ticket'; readonly ticket: string }
   | { readonly type: 'caps'; readonly seq: number; readonly part: number; readonly parts: number; readonly capabilities: readonly Declaration[] }
   | { readonly type: 'started'; readonly ref: string }
@@ -183,6 +190,8 @@ export interface ActionReplyFrame {
   readonly ok: boolean;
   readonly code?: string;
   readonly message?: string;
+  /** What came of what a mini app's frame asked for. */
+  readonly output?: Json;
 }
 
 export type InFrame =
@@ -193,6 +202,8 @@ export type InFrame =
   | ApproveUpdateFrame
   | ActivityFrame
   | ActionReplyFrame
+  | AppFrame
+  | ReceiptFrame
   | { readonly type: 'ack'; readonly ref: string }
   | { readonly type: 'cancel'; readonly ref: string }
   | { readonly type: 'approve_request'; readonly payload: string; readonly remaining: number }

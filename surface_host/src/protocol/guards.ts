@@ -6,16 +6,20 @@
  * site's own bundle must survive a newer gateway, and must not pass on what it cannot judge.
  */
 
+import type { AppFrame } from './apps.js';
 import type { ApprovalPayload, InFrame } from './frames.js';
+
+/** `app` has one shape for each of its ops. */
+type Shape = Exclude<InFrame['type'], 'app'> | `app.${AppFrame['op']}`;
 
 type Nested = 'agent' | 'entry' | 'denial' | 'rejection' | 'payload' | 'summary' | 'argument';
 
 /**
  * `name:kind`, a `?` after the name if it may be missing.
- * Kinds: `s` text, `n` number from 0, `b` boolean, `o` object, `a|b` one of these words,
+ * Kinds: `s` text, `n` number from 0, `b` boolean, `o` object, `j` anything, `a|b` one of these words,
  * another row's name, and any of them with `[]` for a list.
  */
-const FRAMES: { readonly [T in InFrame['type']]: string } = {
+const FRAMES: { readonly [T in Shape]: string } = {
   welcome: 'page:s epoch:n resume:s ping:n reauth:n in_page:b',
   caps_ack: 'seq:n accepted:o rejected:rejection[]',
   invoke: 'ref:s epoch:n capability:s fingerprint:s input:s approval?:s deadline:n traceparent?:s',
@@ -25,7 +29,16 @@ const FRAMES: { readonly [T in InFrame['type']]: string } = {
   approve_request: 'payload:s remaining:n',
   approve_update: 'approval:s state:open|agent_left|approved|denied|expired|withdrawn code?:s',
   surface_reply: 'id:s envelope:o',
-  action_reply: 'id:s ok:b code?:s message?:s',
+  action_reply: 'id:s ok:b code?:s message?:s output?:j',
+  receipt: 'id:s status:s seq:n reason?:s',
+  'app.open':
+    'op:s instance:s app:s version:s title:s surface:s sandbox:s bundle:s integrity:s events:s[] handlers:b profile:strict|compat state:o revision:n data:o',
+  'app.state': 'op:s instance:s state:o',
+  'app.tool': 'op:s instance:s ref:s method:s arguments:s deadline:n',
+  'app.cancel': 'op:s instance:s ref:s',
+  'app.foreground': 'op:s instance:s agent:s remaining:n',
+  'app.data': 'op:s instance:s id:s ok:b revision:n data:o',
+  'app.close': 'op:s instance:s reason:s',
   activity: 'agents:agent[] entries:entry[] pinned:b denied:denial[]',
   ping: 'n:n',
   error: 'code:s message?:s',
@@ -51,6 +64,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 function fits(value: unknown, kind: string): boolean {
   if (kind.endsWith('[]')) return Array.isArray(value) && value.every((item) => fits(item, kind.slice(0, -2)));
   if (kind.includes('|')) return typeof value === 'string' && kind.split('|').includes(value);
+  if (kind === 'j') return true;
   const name = NAMES[kind];
   if (!name) return pick(value, PARTS[kind as Nested]) !== null;
   if (name === 'number') return Number.isFinite(value) && (value as number) >= 0;
@@ -83,8 +97,10 @@ export function parseJson(raw: string): unknown {
 /** Turns one text message into a frame; null is answered with `bad_frame`. */
 export function parseFrame(raw: string): InFrame | null {
   const value = parseJson(raw);
-  if (!isRecord(value) || typeof value.type !== 'string' || !Object.hasOwn(FRAMES, value.type)) return null;
-  const fields = pick(value, FRAMES[value.type as InFrame['type']]);
+  if (!isRecord(value) || typeof value.type !== 'string' || value.type.includes('.')) return null;
+  const shape = value.type === 'app' ? `app.${String(value.op)}` : value.type;
+  if (!Object.hasOwn(FRAMES, shape)) return null;
+  const fields = pick(value, FRAMES[shape as Shape]);
   return fields && ({ ...fields, type: value.type } as unknown as InFrame);
 }
 

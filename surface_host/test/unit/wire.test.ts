@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createBackoff, createDeclarations, createRegistry, PART_LIMIT, byteLength, windowOf, unavailableOf } from '../../src/core/index.js';
 import { parseFrame, parsePayload } from '../../src/protocol/guards.js';
+import examples from '../../../tests/conformance/page_frames.json' with { type: 'json' };
 import { payloadOf, todo } from './support.js';
 
 const welcome = { type: 'welcome', page: 'p', epoch: 1, resume: 'r', ping: 20_000, reauth: 600_000, in_page: false };
@@ -30,6 +31,17 @@ describe('guards', () => {
   ])('refuses %s', (raw) => {
     expect(parseFrame(raw)).toBeNull();
   });
+
+  test.each(examples.gateway.good)('takes the $type of the shared examples as it is', (frame) => {
+    expect(parseFrame(JSON.stringify(frame))).toEqual(frame);
+  });
+
+  test.each(['{"type":"app","instance":"i"}', '{"type":"app","op":"eval","instance":"i"}', '{"type":"app.close","op":"close","instance":"i","reason":""}'])(
+    'refuses %s',
+    (raw) => {
+      expect(parseFrame(raw)).toBeNull();
+    },
+  );
 
   test('optional fields may be missing but not of another kind', () => {
     const update = { type: 'approve_update', approval: 'a', state: 'open' };

@@ -4,17 +4,29 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema_rs
 import pytest
 
 from capabilities.contract import CallModel, Descriptor, HandlerKind, Readiness
-from gateway.protocol import export, page_frames
+from gateway.domain.intents import HostIntent
+from gateway.protocol import app_frames, export, page_frames
 from gateway.protocol.page_frames import BadFrame, Rejection, read_declaration, read_frame
 from policy.vocabulary import Confirm, Effect, Risk
 
 EXAMPLES = json.loads((Path(__file__).parents[2] / "conformance" / "page_frames.json").read_text())
+OPENING = app_frames.Opening(
+    app="dev.ostiary.svg-canvas",
+    version="1.0.0",
+    title="Canvas",
+    surface="canvas",
+    sandbox="/sandbox/frame/0123456789abcdef.html",
+    bundle="/sandbox/apps/0123/canvas.json",
+    integrity="sha256-AAAA",
+    events=("draw",),
+    state={"shapes": []},
+)
 LEAST = {"id": "todo.add", "description": "Adds one.", "input_schema": {"type": "object"}}
 
 
@@ -119,6 +131,16 @@ def test_what_the_gateway_says_has_the_shape_of_the_examples() -> None:
         page_frames.ack("call_a"),
         page_frames.surface_reply("1", examples["surface_reply"]["envelope"]),
         page_frames.action_reply("1", code="bad_request", message="no"),
+        page_frames.action_reply("1", output={"id": "1"}),
+        app_frames.receipt("1", status="accepted", seq=1),
+        app_frames.receipt("1", status="activation_failed", seq=2, reason="timeout"),
+        app_frames.app_open("i.1", OPENING),
+        app_frames.app_state("i.1", {"phase": "focusing"}),
+        app_frames.app_tool("i.1", "call_a", "todo.add", "{}", 30_000),
+        app_frames.app_cancel("i.1", "call_a"),
+        app_frames.app_foreground("i.1", agent="alice", remaining=60_000),
+        app_frames.app_data("i.1", "1", ok=False, revision=3, data={"todos": []}),
+        app_frames.app_close("i.1", "cancelled"),
         page_frames.ping(1),
         page_frames.error("bad_request", "no"),
         page_frames.bye("shutdown"),
@@ -126,3 +148,42 @@ def test_what_the_gateway_says_has_the_shape_of_the_examples() -> None:
     for frame in said:
         assert frame in EXAMPLES["gateway"]["good"]
     assert page_frames.action_reply("1") in EXAMPLES["gateway"]["good"]
+
+
+def event(data: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "app_news", "instance": "i.1", "what": "event", "event": "draw", "data": data}
+
+
+def test_an_event_s_data_is_taken_up_to_the_last_byte() -> None:
+    # `{"d":"…"}` is eight bytes around the text, and each of these letters is two.
+    text = "é" * ((app_frames.EVENT_BYTES - 1 - 8) // 2) + "a"
+    read_frame(event({"d": text}))
+    with pytest.raises(BadFrame) as refused:
+        read_frame(event({"d": text + "a"}))
+    assert refused.value.pointer == "/data"
+
+
+def test_data_too_deep_to_be_written_is_refused_like_any_other() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(400):
+        deep = {"d": deep}
+    with pytest.raises(BadFrame) as refused:
+        read_frame(event(deep))
+    assert refused.value.pointer == "/data"
+
+
+@pytest.mark.parametrize("what", get_args(app_frames.Intent.model_fields["what"].annotation))
+def test_every_intent_of_a_page_is_one_of_the_domain(what: str) -> None:
+    read = read_frame({"type": "intent", "instance": "i.1", "what": what})
+    assert isinstance(read, app_frames.Intent)
+    assert read.intent == what
+
+
+def test_pages_can_tell_every_intent_there_is() -> None:
+    assert set(get_args(app_frames.Intent.model_fields["what"].annotation)) == set(HostIntent)
+
+
+def test_an_action_of_the_badge_and_one_of_a_frame_are_never_mistaken() -> None:
+    badge = read_frame({"type": "action", "id": "1", "action": "pin"})
+    frame = read_frame({"type": "action", "id": "1", "instance": "i.1", "action": "todo.add", "input": {}})
+    assert (type(badge), type(frame)) == (page_frames.Action, app_frames.AppAction)
