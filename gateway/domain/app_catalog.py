@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-from capabilities.contract import Descriptor
+from capabilities.contract import Descriptor, Leaving
+
+_STAYS: Final = Leaving()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +17,8 @@ class AppTool:
         app: the app's id.
         descriptor: what agents are told of it.
         permissions: what the administrator has to grant before it is offered.
-        is_on_page: it runs or shows on a site's page, so the site's `expose` judges it (design §4).
+        is_on_page: it runs or shows on a site's page, so the site's `expose` judges it (design §4): its handler is in
+            a frame, or it waits for an app that has a surface. What only stops something needs no page.
     """
 
     app: str
@@ -24,8 +28,28 @@ class AppTool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OfferedSurface:
+    """The face of an app that activation opens: the first surface of its manifest.
+
+    Attributes:
+        integrity: `sha256-` and base64 of the bundle, as a page checks it.
+        events: types the surface may send.
+        has_handlers: its bundle answers calls (handler kind `miniapp_sdk`).
+    """
+
+    id: str
+    title: str
+    integrity: str
+    events: tuple[str, ...] = ()
+    has_handlers: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedApp:
-    """An installed app at its current version. `fault` says why it cannot run now, None where it can."""
+    """An installed app at its current version. `fault` says why it cannot run now, None where it can.
+
+    `surface` is None for an app without a face, `has_worker` says that it has code of its own in Python.
+    """
 
     id: str
     name: str
@@ -35,6 +59,9 @@ class OfferedApp:
     granted: frozenset[str] = frozenset()
     tools: Mapping[str, AppTool] = field(default_factory=dict[str, AppTool])
     fault: str | None = None
+    surface: OfferedSurface | None = None
+    leaving: Leaving = _STAYS
+    has_worker: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

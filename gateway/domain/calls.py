@@ -137,7 +137,7 @@ class Call:
     `agent` and `session` are empty for entries without an agent. `page_selector` is what the caller sent;
     `page`, `epoch`, `site` are what it resolved to. `decision` is the canonical text an approval is bound to.
     `deadline` bounds the time before dispatch, `approve_by` the question to the person, `execute_by` the work.
-    `app` is the mini app it belongs to, `activation` the attempt it waits for or waited for, `operation` the durable
+    `app` is the mini app it belongs to (in which `conversation`), `activation` the attempt it waits for or waited for, `operation` the durable
     operation that carries it: such a call is settled by that row and by nothing else (rules B5).
     """
 
@@ -169,6 +169,7 @@ class Call:
     input_in_memory: bool = False
     traceparent: str | None = None
     app: str | None = None
+    conversation: str | None = None
     activation: str | None = None
     operation: str | None = None
     approval: str | None = None

@@ -59,6 +59,7 @@ def a_full_call(ref: str = "call_1") -> Call:
         input_in_memory=True,
         traceparent="00-" + "a" * 32 + "-" + "b" * 16 + "-01",
         app="dev.example.focus",
+        conversation="talk",
         activation="actv_1",
         operation="oper_1",
         approval="apr_1",

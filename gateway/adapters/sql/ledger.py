@@ -62,6 +62,7 @@ CALLS: Final = Table(
     needed("taken", NUMBER),
     optional("due_at", NUMBER),
     optional("app", TEXT),
+    optional("conversation", TEXT),
     optional("activation", TEXT),
     optional("operation", TEXT),
     UniqueConstraint("agent", "user", "entry", "call_id", name="calls_key"),
@@ -195,6 +196,7 @@ def changing_values(call: Call) -> Values:
         int(call.taken),
         call.due_at,
         call.app,
+        call.conversation,
         call.activation,
         call.operation,
     )
@@ -245,6 +247,7 @@ def call_of(row: Row) -> Call:
         taken,
         _,
         app,
+        conversation,
         activation,
         operation,
     ) = row
@@ -277,6 +280,7 @@ def call_of(row: Row) -> Call:
         input_in_memory=input_in_memory == 1,
         traceparent=traceparent,
         app=app,
+        conversation=conversation,
         activation=activation,
         operation=operation,
         approval=approval,

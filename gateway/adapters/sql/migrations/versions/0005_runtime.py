@@ -25,7 +25,7 @@ def where(text: str) -> dict[str, Any]:
 
 
 def upgrade() -> None:
-    for name in ("app", "activation", "operation"):
+    for name in ("app", "conversation", "activation", "operation"):
         op.add_column("calls", optional(name, TEXT))
     op.create_index("calls_waiting", "calls", ["activation"], **where("state IN ('waiting_activation')"))
     op.create_table(
