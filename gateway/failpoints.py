@@ -143,6 +143,12 @@ class Point(StrEnum):
     PURGE_WRITTEN = "purge_written"
     """What is erased by age · its commit."""
 
+    # The outbox
+    OUTBOX_ADDED = "outbox_added"
+    """An outbox entry · the commit of the change it tells of."""
+    OUTBOX_CLAIMED = "outbox_claimed"
+    """A begun attempt at entries · its commit."""
+
     # Pages
     TICKET_MINTED = "ticket_minted"
     """A committed ticket · the answer that holds it."""

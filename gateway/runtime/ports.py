@@ -6,7 +6,7 @@ Whatever `fn` raises rolls its own writes back and reaches the caller; other uni
 Every port has a contract suite in `tests/contract`, and the in-memory fake in `gateway/testing` passes it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -23,7 +23,9 @@ from gateway.domain.instances import Instance, InstanceState
 from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place, Wanted
 from gateway.domain.operations import Operation, OperationState
+from gateway.domain.outbox import OutboxEntry, OutboxState
 from gateway.domain.pages import PageSession
+from gateway.domain.session_data import SessionData
 from gateway.domain.sites import SiteKey, Ticket
 from gateway.domain.workers import (
     Asker,
@@ -540,6 +542,70 @@ class AdminRequests(Protocol):
         ...
 
 
+class Outbox(Protocol):
+    """Entries on their way out. The first pending one of each key has its turn; the others wait for it."""
+
+    def add(self, entry: OutboxEntry) -> bool:
+        """Write a pending entry behind those of its key, with the next number. Is it the first, its turn comes at its
+        `due_at`, or at once. False, and nothing is written, where an entry of that id is there."""
+        ...
+
+    def claim(self, holder: str, *, now: int, until: int, limit: int) -> Sequence[OutboxEntry]:
+        """Begin an attempt at no more than `limit` entries whose turn has come, those due first before the others:
+        each is `holder`'s until `until` and counts one attempt more. No two are of one key."""
+        ...
+
+    def save(self, entry: OutboxEntry, *, holder: str) -> None:
+        """Replace the row, which must still be pending and held by `holder`. Where the entry ended, the next pending
+        one of its key has its turn, at the instant it ended.
+
+        Raises:
+            StaleState: it is not.
+        """
+        ...
+
+    def requeue(self, entry: OutboxEntry) -> None:
+        """Put a dead entry behind those of its key, as `entry` says, with a number of its own.
+
+        Raises:
+            StaleState: it is not dead.
+        """
+        ...
+
+    def find(self, event: str) -> OutboxEntry | None: ...
+
+    def page(self, state: OutboxState, *, above: int, limit: int) -> Sequence[OutboxEntry]:
+        """At most `limit` entries in `state` with a number > `above`, in the order of their numbers."""
+        ...
+
+    def next_due(self) -> int | None:
+        """When the next turn comes, or the next attempt counts as lost."""
+        ...
+
+    def counts(self) -> Mapping[OutboxState, int]:
+        """How many entries are `UNDELIVERED`, by state; each of these states has its count."""
+        ...
+
+    def purge(self, state: OutboxState, *, ended_before: int, limit: int) -> int:
+        """Forget at most `limit` entries that ended in `state` before `ended_before`; returns how many."""
+        ...
+
+
+class SessionDatas(Protocol):
+    """What mini apps keep for their app sessions."""
+
+    def find(self, app: str, app_session: str) -> SessionData | None: ...
+
+    def put(self, data: SessionData) -> bool:
+        """Write `data` in the place of the revision before its own; False, and nothing is written, where the present
+        revision is another one."""
+        ...
+
+    def erase(self, app_session: str) -> int:
+        """Forget what was kept for an app session; returns how many objects that were."""
+        ...
+
+
 class Installation(Protocol):
     """Facts of this installation that outlive restarts."""
 
@@ -583,6 +649,10 @@ class Tx(Protocol):
     def operations(self) -> Operations: ...
     @property
     def app_sessions(self) -> AppSessions: ...
+    @property
+    def outbox(self) -> Outbox: ...
+    @property
+    def session_data(self) -> SessionDatas: ...
     @property
     def installation(self) -> Installation: ...
 

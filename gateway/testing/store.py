@@ -22,12 +22,14 @@ from gateway.testing.memories import (
     MemoryInstallation,
     MemoryNonces,
 )
+from gateway.testing.outbox import MemoryOutbox
 from gateway.testing.running_apps import (
     MemoryActivations,
     MemoryAppSessions,
     MemoryInstances,
     MemoryOperations,
 )
+from gateway.testing.session_data import MemorySessionDatas
 from gateway.testing.tables import Tables
 
 T = TypeVar("T")
@@ -53,6 +55,8 @@ class MemoryTx:
         self.activations = MemoryActivations(tables)
         self.operations = MemoryOperations(tables)
         self.app_sessions = MemoryAppSessions(tables)
+        self.outbox = MemoryOutbox(tables)
+        self.session_data = MemorySessionDatas(tables)
         self.installation = MemoryInstallation(tables)
 
 

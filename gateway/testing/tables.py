@@ -17,7 +17,9 @@ from gateway.domain.instances import Instance
 from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place
 from gateway.domain.operations import Operation
+from gateway.domain.outbox import OutboxEntry
 from gateway.domain.pages import PageSession
+from gateway.domain.session_data import SessionData
 from gateway.domain.sites import SiteKey, Ticket
 
 T = TypeVar("T")
@@ -51,7 +53,10 @@ class Tables:
     operations: dict[str, Operation] = field(default_factory=dict[str, Operation])
     app_sessions: dict[str, AppSession] = field(default_factory=dict[str, AppSession])
     app_entries: dict[str, tuple[AppEntry, ...]] = field(default_factory=dict[str, tuple[AppEntry, ...]])
+    outbox: dict[str, OutboxEntry] = field(default_factory=dict[str, OutboxEntry])
+    session_data: dict[tuple[str, str], SessionData] = field(default_factory=dict[tuple[str, str], SessionData])
     installation: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    counters: dict[str, int] = field(default_factory=dict[str, int])
 
     def copy(self) -> "Tables":
         """A snapshot that the original's future does not touch."""

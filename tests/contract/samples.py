@@ -11,7 +11,9 @@ from gateway.domain.audit import AuditEvent, AuditRecord, Stream
 from gateway.domain.calls import Call, CallState, Entry, Result
 from gateway.domain.denials import Denial
 from gateway.domain.errors import ErrorCode
+from gateway.domain.outbox import OutboxEntry
 from gateway.domain.pages import PageSession
+from gateway.domain.session_data import SessionData
 from gateway.domain.sites import SiteKey, Ticket
 from policy.vocabulary import Effect, Risk
 
@@ -142,6 +144,24 @@ def an_admin_token(name: str = "adm_1", **changes: Any) -> AdminToken:
 def a_made(key: str = "first", **changes: Any) -> Made:
     made = Made(holder="adm_1", key=key, request="digest", name="sess_1", until=NOW + 86_400_000)
     return replace(made, **changes)
+
+
+def an_entry(name: str = "call_1:end", **changes: Any) -> OutboxEntry:
+    entry = OutboxEntry(
+        id=name,
+        key="ses_1",
+        type="dev.ostiary.call.ended",
+        app=None,
+        subject="call_1",
+        at=NOW,
+        data='{"ref":"call_1","status":"succeeded"}',
+    )
+    return replace(entry, **changes)
+
+
+def session_data(**changes: Any) -> SessionData:
+    data = SessionData(app="com.example.orders", app_session="as_1", revision=1, data='{"open":1}', at=NOW)
+    return replace(data, **changes)
 
 
 def a_ticket(digest: bytes = b"t" * 32, **changes: Any) -> Ticket:

@@ -15,7 +15,9 @@ from gateway.adapters.sql.installation import SqlInstallation
 from gateway.adapters.sql.instances import SqlInstances
 from gateway.adapters.sql.nonces import SqlNonces
 from gateway.adapters.sql.operations import SqlOperations
+from gateway.adapters.sql.outbox import SqlOutbox
 from gateway.adapters.sql.pages import SqlPageSessions
+from gateway.adapters.sql.session_data import SqlSessionDatas
 from gateway.adapters.sql.site_keys import SqlSiteKeys
 from gateway.adapters.sql.tickets import SqlTickets
 
@@ -34,6 +36,8 @@ class UnitOfWork:
         self.audit = SqlAudit(connection)
         self.nonces = SqlNonces(connection)
         self.denials = SqlDenials(connection)
+        self.outbox = SqlOutbox(connection)
+        self.session_data = SqlSessionDatas(connection)
         self.installation = SqlInstallation(connection)
         self.instances = SqlInstances(connection)
         self.activations = SqlActivations(connection)
