@@ -15,6 +15,10 @@ class HandlerFailed(Exception):
     """A business failure a handler wants its caller to read: becomes `handler_error` with this text."""
 
 
+class HandlerStopped(Exception):
+    """The handler gave its work up because its context said so (`cancelled`): the call ends as stopped, not as lost."""
+
+
 class ContextError(Exception):
     """Something a handler asked of its context was not done. Not caught, it is the handler's own mistake."""
 
@@ -123,7 +127,11 @@ class Http(Protocol):
 
 
 class CancelSignal(Protocol):
-    """Whether somebody asked the work to stop. The handler decides; what it did is not undone."""
+    """Whether the work is to stop: its caller asked, or its time is up. What was done is not undone.
+
+    A handler that gives up raises `HandlerStopped`. One that goes on after its time is interrupted where it awaits,
+    and killed with its worker where it does not; nobody is told what came of it.
+    """
 
     def is_set(self) -> bool:
         """Whether it was asked."""
