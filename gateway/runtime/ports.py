@@ -22,6 +22,7 @@ from gateway.domain.denials import Denial
 from gateway.domain.instances import Instance, InstanceState
 from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place, Wanted
+from gateway.domain.mini_apps import AppVersion, MiniApp
 from gateway.domain.operations import Operation, OperationState
 from gateway.domain.outbox import OutboxEntry, OutboxState
 from gateway.domain.pages import PageSession
@@ -606,6 +607,46 @@ class SessionDatas(Protocol):
         ...
 
 
+class MiniApps(Protocol):
+    """Installed mini apps with the versions of each that are kept."""
+
+    def put(self, app: MiniApp) -> None:
+        """Insert the app, or replace what is stored of it."""
+        ...
+
+    def find(self, app: str) -> MiniApp | None: ...
+
+    def list(self) -> Sequence[MiniApp]:
+        """By id."""
+        ...
+
+    def remove(self, app: str) -> bool:
+        """Forget the app and its versions; False when it was not there."""
+        ...
+
+    def add_version(self, version: AppVersion) -> None:
+        """Keep one more version of an app that is there.
+
+        Raises:
+            DuplicateKey: its digest, or this version of the app, is there.
+        """
+        ...
+
+    def find_version(self, digest: str) -> AppVersion | None: ...
+
+    def versions(self, app: str) -> Sequence[AppVersion]:
+        """Those of one app, installed first first."""
+        ...
+
+    def digests(self) -> frozenset[str]:
+        """Those of every kept version of every app."""
+        ...
+
+    def drop_version(self, digest: str) -> None:
+        """Forget one version; one that is not there is let be."""
+        ...
+
+
 class Installation(Protocol):
     """Facts of this installation that outlive restarts."""
 
@@ -653,6 +694,8 @@ class Tx(Protocol):
     def outbox(self) -> Outbox: ...
     @property
     def session_data(self) -> SessionDatas: ...
+    @property
+    def mini_apps(self) -> MiniApps: ...
     @property
     def installation(self) -> Installation: ...
 

@@ -22,6 +22,7 @@ from gateway.testing.memories import (
     MemoryInstallation,
     MemoryNonces,
 )
+from gateway.testing.mini_apps import MemoryMiniApps
 from gateway.testing.outbox import MemoryOutbox
 from gateway.testing.running_apps import (
     MemoryActivations,
@@ -58,6 +59,7 @@ class MemoryTx:
         self.outbox = MemoryOutbox(tables)
         self.session_data = MemorySessionDatas(tables)
         self.installation = MemoryInstallation(tables)
+        self.mini_apps = MemoryMiniApps(tables)
 
 
 class MemoryStore:

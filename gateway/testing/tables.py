@@ -16,6 +16,7 @@ from gateway.domain.denials import Denial
 from gateway.domain.instances import Instance
 from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place
+from gateway.domain.mini_apps import AppVersion, MiniApp
 from gateway.domain.operations import Operation
 from gateway.domain.outbox import OutboxEntry
 from gateway.domain.pages import PageSession
@@ -55,6 +56,8 @@ class Tables:
     app_entries: dict[str, tuple[AppEntry, ...]] = field(default_factory=dict[str, tuple[AppEntry, ...]])
     outbox: dict[str, OutboxEntry] = field(default_factory=dict[str, OutboxEntry])
     session_data: dict[tuple[str, str], SessionData] = field(default_factory=dict[tuple[str, str], SessionData])
+    mini_apps: dict[str, MiniApp] = field(default_factory=dict[str, MiniApp])
+    mini_app_versions: dict[str, AppVersion] = field(default_factory=dict[str, AppVersion])
     installation: dict[str, bytes] = field(default_factory=dict[str, bytes])
     counters: dict[str, int] = field(default_factory=dict[str, int])
 

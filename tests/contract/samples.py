@@ -11,6 +11,7 @@ from gateway.domain.audit import AuditEvent, AuditRecord, Stream
 from gateway.domain.calls import Call, CallState, Entry, Result
 from gateway.domain.denials import Denial
 from gateway.domain.errors import ErrorCode
+from gateway.domain.mini_apps import AppState, AppVersion, MiniApp
 from gateway.domain.outbox import OutboxEntry
 from gateway.domain.pages import PageSession
 from gateway.domain.session_data import SessionData
@@ -162,6 +163,30 @@ def an_entry(name: str = "call_1:end", **changes: Any) -> OutboxEntry:
 def session_data(**changes: Any) -> SessionData:
     data = SessionData(app="com.example.orders", app_session="as_1", revision=1, data='{"open":1}', at=NOW)
     return replace(data, **changes)
+
+
+def a_mini_app(name: str = "org.example.notes", **changes: Any) -> MiniApp:
+    app = MiniApp(
+        id=name,
+        state=AppState.DISABLED,
+        digest=f"digest of {name}",
+        granted=(),
+        installed_at=NOW,
+        changed_at=NOW,
+    )
+    return replace(app, **changes)
+
+
+def an_app_version(version: str = "1.0.0", *, app: str = "org.example.notes", **changes: Any) -> AppVersion:
+    kept = AppVersion(
+        digest=f"digest of {app} {version}",
+        app=app,
+        version=version,
+        manifest='{"manifest":1}',
+        key=None,
+        installed_at=NOW,
+    )
+    return replace(kept, **changes)
 
 
 def a_ticket(digest: bytes = b"t" * 32, **changes: Any) -> Ticket:

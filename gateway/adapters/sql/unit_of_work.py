@@ -13,6 +13,7 @@ from gateway.adapters.sql.connection import Connection
 from gateway.adapters.sql.denials import SqlDenials
 from gateway.adapters.sql.installation import SqlInstallation
 from gateway.adapters.sql.instances import SqlInstances
+from gateway.adapters.sql.mini_apps import SqlMiniApps
 from gateway.adapters.sql.nonces import SqlNonces
 from gateway.adapters.sql.operations import SqlOperations
 from gateway.adapters.sql.outbox import SqlOutbox
@@ -45,3 +46,4 @@ class UnitOfWork:
         self.app_sessions = SqlAppSessions(connection)
         self.admin_tokens = SqlAdminTokens(connection)
         self.admin_requests = SqlAdminRequests(connection)
+        self.mini_apps = SqlMiniApps(connection)
