@@ -32,8 +32,8 @@ def upgrade() -> None:
         sa.Column("manifest", TEXT, nullable=False),
         sa.Column("key", TEXT, nullable=True),
         sa.Column("installed_at", NUMBER, nullable=False),
-        sa.ForeignKeyConstraint(["app"], ["mini_apps.id"]),
         sa.PrimaryKeyConstraint("digest"),
         sa.UniqueConstraint("app", "version"),
+        sa.ForeignKeyConstraint(["app"], ["mini_apps.id"]),
         sqlite_strict=True,
     )
