@@ -145,12 +145,12 @@ class _Nameless(GenerateJsonSchema):
         return _only_said(super().typed_dict_schema(schema), None)
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        # The name and docstring of an Enum do not come with its schema but as a note to be laid over it.
+        # The name and docstring of an Enum are laid over its schema only after `enum_schema` made it.
+        made = super().generate_inner(schema)
         if schema["type"] == "enum":
-            notes: dict[str, Any] = schema.get("metadata", {})
-            kept = {name: note for name, note in notes.items() if name != "pydantic_js_updates"}
-            schema = {**schema, "metadata": kept}
-        return super().generate_inner(schema)
+            reference = made.get("$ref")
+            _only_said(made if reference is None else self.get_schema_from_definitions(reference) or {}, None)
+        return made
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
         # `discriminator` is OpenAPI's; it names definitions, and JSON Schema does not know it.

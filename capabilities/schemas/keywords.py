@@ -35,6 +35,17 @@ _MAPS: Final = frozenset(
     {"properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"}
 )
 
+_OTHER: Final = frozenset(
+    {
+        "$schema", "$id", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$comment",
+        "type", "enum", "const", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly",
+        "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
+        "minLength", "maxLength", "pattern", "format", "contentEncoding", "contentMediaType",
+        "minItems", "maxItems", "uniqueItems", "minContains", "maxContains",
+        "minProperties", "maxProperties", "required", "dependentRequired",
+    }
+)  # fmt: skip
+
 
 class Applied(Enum):
     """To what a subschema is applied."""
@@ -83,3 +94,18 @@ def _of_keyword(keyword: str, value: Any) -> Iterator[tuple[Path, Any]]:
             yield (keyword, index), inner
     else:
         yield (keyword,), value
+
+
+def first_unknown_keyword(schema: Any) -> Path | None:
+    """Where in an accepted schema a keyword stands that neither dialect has."""
+    pending: list[tuple[Path, Any]] = [((), schema)]
+    while pending:
+        path, inner = pending.pop()
+        if not isinstance(inner, dict):
+            continue
+        members = cast("dict[str, Any]", inner)
+        for keyword in members:
+            if keyword not in _OTHER and _applied(keyword) is None:
+                return (*path, keyword)
+        pending.extend((path + found.path, found.schema) for found in subschemas(members))
+    return None
