@@ -167,6 +167,18 @@ class Point(StrEnum):
     SNAPSHOT_TAKEN = "snapshot_taken"
     """A document's capabilities in memory · what becomes of the calls that wait for them."""
 
+    # Mini apps
+    PACKAGE_WRITTEN = "package_written"
+    """The files of a package under another name · their name."""
+    PACKAGE_NAMED = "package_named"
+    """The named folder of a package · the row that needs it."""
+    APP_CHANGE_WRITTEN = "app_change_written"
+    """What becomes of an app and of the calls that wait for it · the commit."""
+    APP_CHANGE_COMMITTED = "app_change_committed"
+    """The commit of a change to an app · its worker, and the files nobody needs any more."""
+    APPS_VERIFIED = "apps_verified"
+    """The installed files, looked at after a start · the workers of the apps."""
+
     # The process
     RECOVERY_BEGUN = "recovery_begun"
     """The opened store · the rules of a restart."""

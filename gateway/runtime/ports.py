@@ -6,7 +6,7 @@ Whatever `fn` raises rolls its own writes back and reaches the caller; other uni
 Every port has a contract suite in `tests/contract`, and the in-memory fake in `gateway/testing` passes it.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -22,7 +22,7 @@ from gateway.domain.denials import Denial
 from gateway.domain.instances import Instance, InstanceState
 from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place, Wanted
-from gateway.domain.mini_apps import AppVersion, MiniApp
+from gateway.domain.mini_apps import AppVersion, FileSeal, MiniApp
 from gateway.domain.operations import Operation, OperationState
 from gateway.domain.outbox import OutboxEntry, OutboxState
 from gateway.domain.pages import PageSession
@@ -66,6 +66,10 @@ class StoreUnavailable(Exception):
 
 class StoreRefused(Exception):
     """The store will not open here; the message says why and what to do."""
+
+
+class FilesRefused(Exception):
+    """The files of a package cannot be written, read or removed; the message says why."""
 
 
 class Clock(Protocol):
@@ -644,6 +648,46 @@ class MiniApps(Protocol):
 
     def drop_version(self, digest: str) -> None:
         """Forget one version; one that is not there is let be."""
+        ...
+
+
+class AppFiles(Protocol):
+    """The files of installed packages, in a folder for each digest. Every method blocks for as long as a disk does."""
+
+    def folder(self, digest: str) -> Path:
+        """Where the files of a package lie, if it is there."""
+        ...
+
+    def put(self, digest: str, files: Mapping[str, bytes]) -> None:
+        """Keep the files of a package by their paths, whole or not at all; one that is there whole is let be.
+
+        Raises:
+            FilesRefused: they cannot be written; nothing of them is there.
+        """
+        ...
+
+    def flaw(self, digest: str, seals: Mapping[str, FileSeal]) -> str | None:
+        """What keeps a folder from holding exactly these files; None where it does."""
+        ...
+
+    def read(self, digest: str, path: str) -> bytes:
+        """One file.
+
+        Raises:
+            FilesRefused: it cannot be read.
+        """
+        ...
+
+    def remove(self, digest: str) -> None:
+        """Let a package go; one that is not there is let be.
+
+        Raises:
+            FilesRefused: it cannot be removed.
+        """
+        ...
+
+    def keep_only(self, digests: Collection[str]) -> int:
+        """Let go of everything but these packages, what a crash left half written included; returns how many went."""
         ...
 
 

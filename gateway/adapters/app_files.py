@@ -1,0 +1,139 @@
+"""Installed packages on disk: one folder for each digest, written whole and given its name last.
+
+Nothing is ever changed in a folder that has its name. What a crash leaves under another name is swept at the start.
+"""
+
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from gateway.domain.mini_apps import FileSeal
+from gateway.failpoints import Point, reach
+from gateway.runtime.ports import FilesRefused
+
+FOLDER: Final = "apps"
+_INCOMING: Final = ".incoming-"
+_LEAVING: Final = ".leaving-"
+
+
+class FolderAppFiles:
+    """`AppFiles` below a data folder. Whoever uses it holds the lock of that folder."""
+
+    def __init__(self, data: Path) -> None:
+        self._root = data / FOLDER
+
+    def folder(self, digest: str) -> Path:
+        return self._root / digest
+
+    def put(self, digest: str, files: Mapping[str, bytes]) -> None:
+        target = self.folder(digest)
+        if self.flaw(digest, {path: FileSeal.of(content) for path, content in files.items()}) is None:
+            return
+        part = self._root / f"{_INCOMING}{secrets.token_hex(8)}"
+        try:
+            self._root.mkdir(mode=0o700, exist_ok=True)
+            _write(part, files)
+            reach(Point.PACKAGE_WRITTEN)
+            # Only a damaged folder can be in the way here.
+            self.remove(digest)
+            part.rename(target)
+            _sync(self._root)
+            reach(Point.PACKAGE_NAMED)
+        except OSError as error:
+            raise FilesRefused(f"cannot write `{target}`: {error.strerror}") from error
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+    def flaw(self, digest: str, seals: Mapping[str, FileSeal]) -> str | None:
+        folder = self.folder(digest)
+        try:
+            found = set(_files_of(folder))
+            for path in sorted(found | seals.keys()):
+                if path not in found:
+                    return f"`{path}` is missing"
+                if path not in seals:
+                    return f"`{path}` does not belong to the package"
+                if _seal_of(folder / path) != seals[path]:
+                    return f"`{path}` was changed"
+        except OSError as error:
+            return f"`{folder}` cannot be read: {error.strerror}"
+        return None
+
+    def read(self, digest: str, path: str) -> bytes:
+        try:
+            return _read(self.folder(digest) / path)
+        except OSError as error:
+            raise FilesRefused(f"cannot read `{path}` of `{digest}`: {error.strerror}") from error
+
+    def remove(self, digest: str) -> None:
+        leaving = self._root / f"{_LEAVING}{secrets.token_hex(8)}"
+        try:
+            # Half a folder never has the name of a whole one.
+            self.folder(digest).rename(leaving)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise FilesRefused(f"cannot remove `{self.folder(digest)}`: {error.strerror}") from error
+        _sync(self._root)
+        shutil.rmtree(leaving, ignore_errors=True)
+
+    def keep_only(self, digests: Collection[str]) -> int:
+        if not self._root.is_dir():
+            return 0
+        folders = [entry.name for entry in os.scandir(self._root) if entry.is_dir(follow_symlinks=False)]
+        swept = [name for name in folders if name not in digests]
+        for name in swept:
+            self.remove(name)
+        return len(swept)
+
+
+def _write(part: Path, files: Mapping[str, bytes]) -> None:
+    part.mkdir(mode=0o700)
+    folders = {part}
+    for path, content in files.items():
+        file = part / path
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folders |= {folder for folder in file.parents if folder.is_relative_to(part)}
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+        with os.fdopen(os.open(file, flags, 0o400), "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+    for folder in folders:
+        _sync(folder)
+
+
+def _files_of(folder: Path, below: str = "") -> Iterator[str]:
+    """Everything in `folder` that is no folder, links and empty folders included."""
+    is_empty = True
+    for entry in os.scandir(folder / below):
+        is_empty = False
+        path = f"{below}{entry.name}"
+        if entry.is_dir(follow_symlinks=False):
+            yield from _files_of(folder, f"{path}/")
+        else:
+            yield path
+    if is_empty and below:
+        yield below
+
+
+def _seal_of(file: Path) -> FileSeal | None:
+    """What a regular file holds; None for anything else."""
+    return FileSeal.of(_read(file)) if stat.S_ISREG(file.lstat().st_mode) else None
+
+
+def _read(file: Path) -> bytes:
+    with os.fdopen(os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW), "rb") as source:
+        return source.read()
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
