@@ -99,10 +99,15 @@ class InterruptHandler(Part):
 
 
 def _handler_tag(value: Any) -> str | None:
-    if not isinstance(value, Mapping):
-        return None
-    fields = cast("Mapping[str, Any]", value)
-    word = fields.get("runtime") if fields.get("kind") == "runtime" else fields.get("kind")
+    if isinstance(value, PythonHandler | FrameHandler):
+        word: Any = value.kind
+    elif isinstance(value, DeadlineHandler | InterruptHandler):
+        word = value.runtime
+    elif isinstance(value, Mapping):
+        fields = cast("Mapping[str, Any]", value)
+        word = fields.get("runtime") if fields.get("kind") == "runtime" else fields.get("kind")
+    else:
+        word = None
     return f"{TAG}{word}" if isinstance(word, str) else None
 
 
