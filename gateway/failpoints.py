@@ -26,6 +26,8 @@ class Point(StrEnum):
     """The answer of what only computes · the row that holds it."""
     CALL_ADDED = "call_added"
     """The ledger row with its input · its receipt."""
+    CALL_FOLLOWED = "call_followed"
+    """The mark that a conversation is told of a call · its first message."""
     RECEIPT_ADDED = "receipt_added"
     """The receipt `accepted` · the approval and the baseline."""
     ADMISSION_COMMITTED = "admission_committed"

@@ -216,6 +216,7 @@ FACTS: Final[Mapping[str, str]] = {
     "code": "the wire spelling of a [code](codes.md)",
     "configuration": "the revision of the configuration file in force",
     "door": "`mcp`, `surface`, `host_tokens`, `page`, `in_page`, `assets`, `admin` or `well_known`; `elsewhere` for an address no door has, `connection` before there is a request",
+    "conversations": "how many empty logs of conversations were forgotten",
     "epoch": "which document of the page session, counted from 1",
     "expires_at": "the end, in milliseconds since 1970",
     "fingerprint": "the first 16 hex digits of the capability fingerprint",
@@ -357,7 +358,7 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.RETENTION_APPLIED: Event(
         "What was older than the configuration keeps was forgotten; one record for each run that forgot history.",
         _ADMIN,
-        "by calls minted_calls sessions keys admin_tokens pages audit_records",
+        "by calls minted_calls sessions conversations keys admin_tokens pages audit_records",
     ),
     _A.CONFIGURATION_LOADED: Event("A reload took a changed file over.", _ADMIN, "configuration by"),
     _A.CONFIGURATION_REFUSED: Event("A reload refused a file; the old one stays in force.", _ADMIN, "places kept by"),

@@ -233,6 +233,12 @@ def step(
     )
 
 
+def end_of(call: Call, at: int | None) -> int:
+    """When a call ended or was lost, in ms since the epoch: the row says so, but for `unknown`, which needs `at`."""
+    ended = call.ended_at if at is None else at
+    return call.admitted_at if ended is None else ended
+
+
 def _with(call: Call, **changes: Any) -> Call:
     # `dataclasses.replace` sets forty fields one by one, which costs ten times as much; every call moves twice.
     # This is why `Call` has no slots.

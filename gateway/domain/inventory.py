@@ -52,22 +52,33 @@ class Snapshot:
 class Baseline:
     """What a session was served: `shown` holds the last fingerprint of every key it ever saw.
 
-    `revision` grows by one with each different snapshot served (`catalog-42`).
+    `revision` grows by one with each different snapshot served (`catalog-42`). `since` is the revision that first
+    showed the last fingerprint of a key, where that was not the first one.
     """
 
     revision: int = 0
     snapshot: str = ""
     shown: Mapping[str, str] = field(default_factory=dict[str, str])
+    since: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def served(self, snapshot: Snapshot) -> "Baseline":
         """The baseline after `snapshot` was served; the same object when nothing differs."""
         if snapshot.hash == self.snapshot:
             return self
-        fingerprints = {key: e.descriptor.fingerprint for key, e in snapshot.entries.items()}
-        return Baseline(revision=self.revision + 1, snapshot=snapshot.hash, shown={**self.shown, **fingerprints})
+        return self._after({key: e.descriptor.fingerprint for key, e in snapshot.entries.items()}, snapshot.hash)
 
     def told(self, fingerprints: Mapping[str, str]) -> "Baseline":
         """The baseline after an answer told some descriptions; the same object when they are no news."""
         if fingerprints.items() <= self.shown.items():
             return self
-        return Baseline(revision=self.revision + 1, snapshot="", shown={**self.shown, **fingerprints})
+        return self._after(fingerprints, "")
+
+    def held(self, key: str, revision: int) -> bool:
+        """Whether `revision` was given and showed `key` as it was shown last (rules B2)."""
+        return key in self.shown and self.since.get(key, 1) <= revision <= self.revision
+
+    def _after(self, fingerprints: Mapping[str, str], snapshot: str) -> "Baseline":
+        revision = self.revision + 1
+        news = {key for key, fingerprint in fingerprints.items() if self.shown.get(key) != fingerprint}
+        since = dict(self.since) if revision == 1 else {**self.since, **dict.fromkeys(sorted(news), revision)}
+        return Baseline(revision=revision, snapshot=snapshot, shown={**self.shown, **fingerprints}, since=since)

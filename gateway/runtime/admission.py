@@ -12,8 +12,9 @@ import orjson
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditEvent
-from gateway.domain.calls import Call, CallState, Result
+from gateway.domain.calls import OPEN, Call, CallState, Result
 from gateway.domain.canonical import canonical, sha256_hex
+from gateway.domain.conversations import Following
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Baseline
 from gateway.failpoints import Point, reach
@@ -98,7 +99,7 @@ def admit(
             return _refuse(tx, plan, now, error)
     if earlier is not None:
         if is_own and earlier.request_fingerprint == plan.fingerprint:
-            return _replay(tx, earlier, now)
+            return _replay(tx, earlier, now, request.following)
         # To whom may not see the call, its capability is as unknown as ever.
         return _refuse(tx, plan, now, _conflict(plan, earlier) if is_own else plan.refusal or _conflict(plan))
     refusal = plan.refusal or _late_refusal(tx, world, plan, now)
@@ -138,8 +139,12 @@ def _earlier(tx: Tx, plan: Plan, now: int, is_attended: Callable[[str], bool]) -
     return next((call for call in equals if not is_attended(call.ref)), None)
 
 
-def _replay(tx: Tx, call: Call, now: int) -> After:
+def _replay(tx: Tx, call: Call, now: int, following: Following | None) -> After:
     effects: tuple[Effect, ...] = ()
+    if following is not None and call.state in OPEN:
+        tx.conversations.follow(call.ref, following)
+        call = replace(call, handed_out=True)
+        tx.calls.save(call, was=call.state)
     if call.is_orphaned and call.state.is_undispatched:
         call, effects = rearm(tx, call, now)
     tx.audit.append(audit.of_call(AuditEvent.CALL_REPLAYED, call, now))
@@ -248,10 +253,15 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
     except LedgerFull:
         raise GatewayError(ErrorCode.LEDGER_FULL, "the ledger is full; nothing is evicted") from None
     reach(Point.CALL_ADDED)
+    if plan.request.following is not None:
+        tx.conversations.follow(row.ref, plan.request.following)
+        reach(Point.CALL_FOLLOWED)
     tx.calls.add_receipt(row.ref, "accepted", reason=None, at=now)
     reach(Point.RECEIPT_ADDED)
     if result is not None:
         tx.calls.put_result(row.ref, result)
+    if row.state.is_terminal:
+        tx.conversations.told_end(row, now)
     if approval is not None:
         tx.approvals.add(replace(approval, payload="") if plan.keep_in_memory else approval)
         reach(Point.QUESTION_OPENED)
@@ -299,6 +309,7 @@ def _row(world: World, plan: Plan, resolved: Resolved, now: int) -> Call:
         deadline=deadline,
         input_in_memory=plan.keep_in_memory,
         traceparent=request.trace_context,
+        handed_out=request.following is not None,
     )
     if entry.decision.verdict is Verdict.ASK:
         return replace(call, state=CallState.AWAITING_APPROVAL)

@@ -55,13 +55,26 @@ class Approvals:
         pages = [page for site in session.sites for page in world.pages_of(session.user, site)]
         return max((p for p in pages if p.is_connected), key=lambda page: page.rank, default=None)
 
-    def opener(self, world: World, resolved: Resolved, arguments: str) -> Callable[[Call, LivePage, bool], Approval]:
-        """How to open the approval of the call `resolved` becomes; pure but for fresh names made here."""
+    def opener(
+        self, world: World, resolved: Resolved, arguments: str, reason: str | None = None
+    ) -> Callable[[Call, LivePage, bool], Approval]:
+        """How to open the approval of the call `resolved` becomes; pure but for fresh names made here.
+
+        `reason` are the agent's own words, shown as such.
+        """
         name, nonce, now = self._ids.name("appr"), self._ids.secret(), self._clock.now()
 
         def open_approval(call: Call, page: LivePage, changed: bool) -> Approval:
             payload = payload_of(
-                world, resolved, call, page, approval=name, nonce=nonce, arguments=arguments, changed=changed
+                world,
+                resolved,
+                call,
+                page,
+                approval=name,
+                nonce=nonce,
+                arguments=arguments,
+                changed=changed,
+                reason=reason,
             )
             return Approval(
                 id=name,
@@ -248,6 +261,7 @@ def payload_of(
     nonce: str,
     arguments: str,
     changed: bool,
+    reason: str | None = None,
 ) -> str:
     """The approval payload: RFC 8785 text, made by the gateway, shown by the page byte for byte."""
     return canonical(
@@ -258,7 +272,7 @@ def payload_of(
             "nonce": nonce,
             "capability": call.capability,
             "fingerprint": call.capability_fingerprint,
-            "summary": _summary(world, resolved, call, page, arguments, changed=changed),
+            "summary": _summary(world, resolved, call, page, arguments, changed=changed, reason=reason),
             "input": arguments,
             "page": page.id,
             "epoch": page.session.epoch,
@@ -270,9 +284,17 @@ def payload_of(
 
 
 def _summary(
-    world: World, resolved: Resolved, call: Call, page: LivePage, arguments: str, *, changed: bool
+    world: World,
+    resolved: Resolved,
+    call: Call,
+    page: LivePage,
+    arguments: str,
+    *,
+    changed: bool,
+    reason: str | None,
 ) -> dict[str, Any]:
     return {
+        **({} if reason is None else {"reason": reason}),
         "verb": VERBS[call.effect],
         "object": resolved.descriptor.title or call.capability,
         "agent": world.configuration.agent_label(call.agent),

@@ -101,8 +101,19 @@ class Inventories:
         for key in [key for key in self._barriers if key[0] == session]:
             del self._barriers[key]
 
-    async def meaning(self, session: AgentSession, capability: str, page: str | None, arrival: int) -> Meaning:
-        """Resolve `capability` and hold it against what the session was shown (rug-pull guard)."""
+    async def meaning(
+        self,
+        session: AgentSession,
+        capability: str,
+        page: str | None,
+        arrival: int,
+        *,
+        decided_by: int | None = None,
+    ) -> Meaning:
+        """Resolve `capability` and hold it against what the session was shown (rug-pull guard).
+
+        `decided_by` is the revision the caller names: it must have been given, and have shown what is there now.
+        """
         baseline = await self.baseline(session)
         if baseline.revision == 0:
             await self.serve(session)
@@ -115,11 +126,17 @@ class Inventories:
             if any(entry.descriptor.id == capability for entry in snapshot.entries.values()):
                 return Meaning(refusal=error)
             return Meaning(refusal=self._gone(session, baseline, capability, page))
-        return self._guarded(session, baseline, found, arrival)
+        return self._guarded(session, baseline, found, arrival, decided_by)
 
-    def _guarded(self, session: AgentSession, baseline: Baseline, found: Resolved, arrival: int) -> Meaning:
+    def _guarded(
+        self, session: AgentSession, baseline: Baseline, found: Resolved, arrival: int, decided_by: int | None
+    ) -> Meaning:
         key, fingerprint = found.entry.key, found.descriptor.fingerprint
         shown = baseline.shown.get(key)
+        if decided_by is not None and decided_by > baseline.revision:
+            return Meaning(refusal=_not_given(decided_by))
+        if decided_by is not None and shown in (None, fingerprint) and not baseline.held(key, decided_by):
+            return Meaning(refusal=_stale(found), baseline=baseline.told({key: fingerprint}), stale=key)
         if shown is None:
             return Meaning(resolved=found, baseline=baseline.told({key: fingerprint}))
         if shown != fingerprint:
@@ -160,6 +177,12 @@ def _unknown(capability: str) -> GatewayError:
 
 def _revoked(capability: str) -> GatewayError:
     return GatewayError(ErrorCode.REVOKED, f"capability `{capability}` is no longer offered to this session")
+
+
+def _not_given(revision: int) -> GatewayError:
+    return GatewayError(
+        ErrorCode.STALE_INVENTORY, f"inventory `catalog-{revision}` was never given to this session; read the newest"
+    )
 
 
 def _stale(found: Resolved) -> GatewayError:

@@ -55,8 +55,10 @@ class Planner:
         world = self._live.world
         text, refusal = _canonical(request.arguments, world.configuration.limits.argument_bytes)
         ref = self._ids.ref()
-        meaning = await self._inventories.meaning(request.session, request.capability, request.page, request.arrival)
-        baseline = await self._inventories.baseline(request.session)
+        meaning = await self._inventories.meaning(
+            request.session, request.capability, request.page, request.arrival, decided_by=request.inventory_revision
+        )
+        baseline, decided_by = await self._inventories.baseline(request.session), request.inventory_revision
         resolved = meaning.resolved
         asks = resolved is not None and resolved.entry.decision.verdict is Verdict.ASK
         refusal = refusal or meaning.refusal or self._judge(request, meaning)
@@ -68,7 +70,7 @@ class Planner:
             digest=self._digester.digest(text),
             peer=this_request().peer,
             policy_revision=world.configuration.revision,
-            inventory_revision=baseline.revision,
+            inventory_revision=baseline.revision if decided_by is None else decided_by,
             generation=world.generation,
             join_ms=world.configuration.limits.join_ms,
             resolved=resolved,
@@ -77,7 +79,7 @@ class Planner:
             stale=meaning.stale,
             asker=self._approvals.asker(world, request.session, resolved) if resolved and asks else None,
             keep_in_memory=resolved is not None and validator_of(resolved.descriptor).holds_secrets,
-            approval=self._approvals.opener(world, resolved, text) if resolved and asks else None,
+            approval=self._approvals.opener(world, resolved, text, request.reason) if resolved and asks else None,
             compute=self._compute(resolved, text, ref) if resolved else None,
         )
 

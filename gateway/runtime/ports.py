@@ -18,6 +18,7 @@ from gateway.domain.app_sessions import AppEntry, AppSession, EntryKind
 from gateway.domain.approvals import Approval, ApprovalState
 from gateway.domain.audit import AuditRecord, ChainedRecord, Checkpoint, Stream
 from gateway.domain.calls import Call, CallState, Entry, Receipt, Result
+from gateway.domain.conversations import Following, Message, Talk
 from gateway.domain.denials import Denial
 from gateway.domain.instances import Instance, InstanceState
 from gateway.domain.inventory import Baseline
@@ -119,9 +120,11 @@ class Calls(Protocol):
         """
         ...
 
-    def save(self, call: Call, *, was: CallState) -> None:
+    def save(self, call: Call, *, was: CallState, at: int | None = None) -> None:
         """Replace the row, which must still be in state `was`; when nothing will be handed out any more (the new
-        state is terminal or `unknown`), erase the input.
+        state is terminal or `unknown`), erase the input, and tell the end to the conversations that follow it.
+
+        `at` is when, where the row does not say: `unknown` has no end.
 
         Raises:
             StaleState: it is not.
@@ -144,7 +147,8 @@ class Calls(Protocol):
         ...
 
     def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> None:
-        """Append the next receipt; their `seq` counts from 1."""
+        """Append the next receipt, and tell it to the conversations that follow the call; their `seq` counts
+        from 1."""
         ...
 
     def receipts_of(self, ref: str) -> Sequence[Receipt]: ...
@@ -499,6 +503,47 @@ class Baselines(Protocol):
     def put(self, session: str, baseline: Baseline) -> None: ...
 
 
+class Conversations(Protocol):
+    """The logs of conversations. `seq` grows by one with each message of a log, and none is ever given twice.
+
+    INVARIANT: of a call that is followed, each receipt and the first end is exactly one message, written with it in
+    one transaction (`Calls.add_receipt`, `Calls.save`).
+    """
+
+    def follow(self, ref: str, following: Following) -> None:
+        """Tell a conversation of all that becomes of the call from now on; who follows it already goes on as before."""
+        ...
+
+    def told_end(self, call: Call, at: int) -> None:
+        """Tell that `call` ended, to those that follow it; for a call that was added with its end."""
+        ...
+
+    def tell_event(self, talk: Talk, body: str, at: int) -> None:
+        """Tell what a person did in a surface: the canonical JSON text of the payload."""
+        ...
+
+    def head(self, talk: Talk) -> int:
+        """The greatest `seq` there is or was; 0 before the first message."""
+        ...
+
+    def read(self, talk: Talk, *, after: int, limit: int) -> Sequence[Message]:
+        """At most `limit` messages with seq > `after`, in order, each with its call as it is now."""
+        ...
+
+    def purge(self, before: int, limit: int) -> int:
+        """Forget at most `limit` messages written before `before`; returns how many."""
+        ...
+
+    def leap(self, by: int) -> None:
+        """Leave the next `by` places of every log empty: the database is one of an earlier day, and some of them
+        were given since."""
+        ...
+
+    def close(self, limit: int) -> int:
+        """Forget at most `limit` logs that hold nothing and that no agent session names; returns how many."""
+        ...
+
+
 class Denials(Protocol):
     def find(self, agent: str, user: str, request_fingerprint: str, now: int) -> Denial | None: ...
 
@@ -720,6 +765,8 @@ class Tx(Protocol):
     def nonces(self) -> Nonces: ...
     @property
     def baselines(self) -> Baselines: ...
+    @property
+    def conversations(self) -> Conversations: ...
     @property
     def denials(self) -> Denials: ...
     @property

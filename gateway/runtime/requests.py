@@ -5,6 +5,7 @@ from typing import Any
 
 from gateway.domain.agent_sessions import AgentSession, Principal
 from gateway.domain.calls import Call, Entry, Result
+from gateway.domain.conversations import Following
 from gateway.domain.errors import GatewayError
 from gateway.domain.trace_context import read_traceparent
 
@@ -14,7 +15,10 @@ class CallRequest:
     """What a caller wants. `page` is the selector it sent, if any; `arrival` orders requests of this process.
 
     `may_join` says that a minted call_id may join an equal earlier call (MCP has no key of its own, design §6).
-    `issued_at` and `expires_at` are milliseconds since the epoch.
+    `issued_at` and `expires_at` are milliseconds since the epoch. `inventory_revision` is the one the caller decided
+    by, where its door has it say so (rules B2). `reason` is the agent's own words for the person.
+
+    `following` says that the answer goes to a conversation: nobody has to wait for the call.
     """
 
     session: AgentSession
@@ -30,6 +34,9 @@ class CallRequest:
     traceparent: str | None = None
     nonce: str | None = None
     nonce_until: int = 0
+    inventory_revision: int | None = None
+    reason: str | None = None
+    following: Following | None = None
 
     @property
     def trace_context(self) -> str | None:

@@ -19,6 +19,9 @@ from gateway.runtime.settlement import lose
 _MESSAGE: Final = "the gateway was restored from a backup; what became of this call is not known"
 _ALL: Final = 2**62
 
+PLACES: Final = 1_000_000
+"""Left out in every conversation: more than were told since any backup worth restoring."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
@@ -48,6 +51,8 @@ def mark_restored(tx: Tx, now: int, *, window_ms: int, keep_grants: bool, by: st
     # A stamp made before this instant may lie ahead of it, and its nonce be used up: none of those is taken.
     raise_nonce_horizon(tx, now + 3 * window_ms)
     raise_call_horizon(tx, now + window_ms)
+    # Messages were told since under places this database knows nothing of.
+    tx.conversations.leap(PLACES)
     revoked = (0, 0, 0) if keep_grants else _revoke_all(tx, now)
     restored = Restored(
         lost=lost,

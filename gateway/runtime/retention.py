@@ -65,6 +65,7 @@ def _minted_calls(tx: Tx, limits: Limits, now: int) -> int:
 
 SHORT: Final[Mapping[str, Rule]] = {
     "results": lambda tx, _, now: tx.calls.erase_results(now, BATCH),
+    "messages": lambda tx, limits, now: tx.conversations.purge(now - limits.result_ms, BATCH),
     "nonces": _nonces,
     "tickets": lambda tx, _, now: tx.tickets.purge(now, BATCH),
     "admin_requests": lambda tx, _, now: tx.admin_requests.purge(now, BATCH),
@@ -76,6 +77,7 @@ LONG: Final[Mapping[str, Rule]] = {
     "calls": _calls,
     "minted_calls": _minted_calls,
     "sessions": lambda tx, limits, now: tx.sessions.purge(now - limits.grant_keep_ms, BATCH),
+    "conversations": lambda tx, _, __: tx.conversations.close(BATCH),
     "keys": lambda tx, limits, now: tx.keys.purge(now - limits.grant_keep_ms, BATCH),
     "admin_tokens": lambda tx, limits, now: tx.admin_tokens.purge(now - limits.grant_keep_ms, BATCH),
     "pages": lambda tx, limits, now: tx.pages.purge(now - limits.grant_keep_ms, BATCH),

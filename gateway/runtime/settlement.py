@@ -96,7 +96,7 @@ def concluded(
 def lose(tx: Tx, call: Call, now: int, code: ErrorCode, message: str) -> tuple[Call, tuple[Effect, ...]]:
     """The executor is gone or late: the outcome is `unknown`, and nothing is ever run again."""
     lost = calls.step(call, CallEvent.LOSE, now=now, code=code, message=message)
-    tx.calls.save(lost, was=call.state)
+    tx.calls.save(lost, was=call.state, at=now)
     tx.audit.append(audit.of_call(AuditEvent.CALL_LOST, lost, now))
     return lost, (Told(call=lost),)
 

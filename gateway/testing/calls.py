@@ -5,9 +5,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
-from gateway.domain.calls import OPEN, Call, CallState, Entry, Receipt, Result
+from gateway.domain.calls import OPEN, Call, CallState, Entry, Receipt, Result, end_of
 from gateway.domain.lists import Wanted
 from gateway.runtime.ports import DuplicateKey, LedgerFull, StaleState
+from gateway.testing.conversations import MemoryConversations
 from gateway.testing.tables import Tables
 
 _NAMING: Final = (
@@ -29,8 +30,9 @@ _NAMING: Final = (
 class MemoryCalls:
     """`Calls` over dictionaries."""
 
-    def __init__(self, tables: Tables, *, ledger_cap: int, open_cap: int) -> None:
+    def __init__(self, tables: Tables, conversations: MemoryConversations, *, ledger_cap: int, open_cap: int) -> None:
         self._tables = tables
+        self._conversations = conversations
         self._ledger_cap = ledger_cap
         self._open_cap = open_cap
 
@@ -46,7 +48,7 @@ class MemoryCalls:
         if promise is not None:
             self._tables.promises[call.ref] = promise
 
-    def save(self, call: Call, *, was: CallState) -> None:
+    def save(self, call: Call, *, was: CallState, at: int | None = None) -> None:
         stored = self._tables.calls.get(call.ref)
         if stored is None or stored.state is not was:
             raise StaleState(f"call `{call.ref}` is not `{was}`")
@@ -56,6 +58,8 @@ class MemoryCalls:
             self._tables.inputs.pop(call.ref, None)
         if call.state.is_terminal:
             self._tables.promises.pop(call.ref, None)
+        if was in OPEN and call.state not in OPEN:
+            self._conversations.told_end(call, end_of(call, at))
 
     def find(self, ref: str) -> Call | None:
         return self._tables.calls.get(ref)
@@ -87,6 +91,7 @@ class MemoryCalls:
         earlier = self._tables.receipts.get(ref, ())
         receipt = Receipt(seq=len(earlier) + 1, status=status, reason=reason, at=at)
         self._tables.receipts[ref] = (*earlier, receipt)
+        self._conversations.told_receipt(ref, at)
 
     def receipts_of(self, ref: str) -> Sequence[Receipt]:
         return list(self._tables.receipts.get(ref, ()))
@@ -135,6 +140,7 @@ class MemoryCalls:
         asked = [name for name, approval in self._tables.approvals.items() if approval.call in old]
         for name in asked:
             del self._tables.approvals[name]
+        self._conversations.forget_calls(old)
         return len(old)
 
     def due(self, now: int, limit: int) -> Sequence[Call]:

@@ -9,6 +9,7 @@ from gateway.runtime.ports import StoreBusy, StoreRefused, StoreUnavailable, Tx
 from gateway.testing.administration import MemoryAdminRequests, MemoryAdminTokens
 from gateway.testing.approvals import MemoryApprovals
 from gateway.testing.calls import MemoryCalls
+from gateway.testing.conversations import MemoryConversations
 from gateway.testing.identities import (
     MemoryAgentSessions,
     MemoryPageSessions,
@@ -40,7 +41,8 @@ class MemoryTx:
     """`Tx` over one set of tables."""
 
     def __init__(self, tables: Tables, *, ledger_cap: int, open_cap: int) -> None:
-        self.calls = MemoryCalls(tables, ledger_cap=ledger_cap, open_cap=open_cap)
+        self.conversations = MemoryConversations(tables)
+        self.calls = MemoryCalls(tables, self.conversations, ledger_cap=ledger_cap, open_cap=open_cap)
         self.approvals = MemoryApprovals(tables)
         self.sessions = MemoryAgentSessions(tables)
         self.keys = MemorySiteKeys(tables)

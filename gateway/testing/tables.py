@@ -12,6 +12,7 @@ from gateway.domain.app_sessions import AppEntry, AppSession
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import ChainedRecord, Checkpoint, Stream
 from gateway.domain.calls import Call, Receipt, Result
+from gateway.domain.conversations import Asked, Message, Talk
 from gateway.domain.denials import Denial
 from gateway.domain.instances import Instance
 from gateway.domain.inventory import Baseline
@@ -24,6 +25,14 @@ from gateway.domain.session_data import SessionData
 from gateway.domain.sites import SiteKey, Ticket
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message with the name of its call; the call itself, and its result, are looked up when it is read."""
+
+    ref: str | None
+    message: Message
 
 
 @dataclass(slots=True)
@@ -46,6 +55,9 @@ class Tables:
     heads: dict[Stream, ChainedRecord] = field(default_factory=dict[Stream, ChainedRecord])
     nonces: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict[tuple[str, str], tuple[str, int]])
     baselines: dict[str, Baseline] = field(default_factory=dict[str, Baseline])
+    conversations: dict[Talk, int] = field(default_factory=dict[Talk, int])
+    followed: dict[tuple[str, Talk], Asked] = field(default_factory=dict[tuple[str, Talk], Asked])
+    messages: dict[tuple[Talk, int], Told] = field(default_factory=dict[tuple[Talk, int], Told])
     denials: dict[tuple[str, str, str], Denial] = field(default_factory=dict[tuple[str, str, str], Denial])
     admin_tokens: dict[str, AdminToken] = field(default_factory=dict[str, AdminToken])
     admin_requests: dict[tuple[str, str], Made] = field(default_factory=dict[tuple[str, str], Made])

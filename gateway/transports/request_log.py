@@ -15,7 +15,11 @@ from gateway.runtime.telemetry import RequestFacts, Span, SpanKind, Telemetry, b
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
-_BELOW: Final = (("/surface-host", "/surface-host{rest}"), ("/admin/v1/", "/admin/v1/{rest}"))
+_BELOW: Final = (
+    ("/surface-host", "/surface-host{rest}"),
+    ("/admin/v1/", "/admin/v1/{rest}"),
+    ("/lineup/v1/", "/lineup/v1/{rest}"),
+)
 
 _PROBES: Final = frozenset({"/livez", "/healthz", "/readyz"})
 

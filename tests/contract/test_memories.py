@@ -1,5 +1,7 @@
 """Contracts of `Nonces`, `Baselines`, `Denials` and `Installation`."""
 
+from dataclasses import replace
+
 import pytest
 
 from gateway.domain.inventory import Baseline
@@ -34,8 +36,8 @@ async def test_a_nonce_is_kept_until_its_window_is_purged(store: Store) -> None:
 async def test_a_baseline_comes_back_as_it_was_put(store: Store) -> None:
     assert await store.run(lambda tx: tx.baselines.find("ses_1")) is None
     first = Baseline(revision=1, snapshot="s1", shown={"shop/todo.add": "f1", "größe.lesen": "f2"})
-    second = Baseline(revision=2, snapshot="s2", shown={"shop/todo.add": "f3"})
-    for baseline in (first, first, second):
+    second = Baseline(revision=2, snapshot="s2", shown={"shop/todo.add": "f3"}, since={"shop/todo.add": 2})
+    for baseline in (first, first, second, replace(second, since={"shop/todo.add": 3})):
         await store.run(lambda tx, baseline=baseline: tx.baselines.put("ses_1", baseline))
         assert await store.run(lambda tx: tx.baselines.find("ses_1")) == baseline
     assert await store.run(lambda tx: tx.baselines.find("ses_2")) is None

@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import ForeignKey, Index, Table, delete, exists, select
 
 from gateway.adapters.sql.connection import Connection
-from gateway.adapters.sql.metadata import BYTES, METADATA, NUMBER, TEXT, key, needed
+from gateway.adapters.sql.metadata import BYTES, METADATA, NUMBER, TEXT, key, needed, optional
 from gateway.adapters.sql.statements import Statement, insert_of, names_of, value
-from gateway.adapters.sql.texts import map_of_text, text_of_map
+from gateway.adapters.sql.texts import map_of_text, revisions_of_text, text_of_map, text_of_revisions
 from gateway.domain.inventory import Baseline
 
 SNAPSHOTS: Final = Table(
@@ -28,18 +28,22 @@ BASELINES: Final = Table(
     needed("revision", NUMBER),
     needed("snapshot", TEXT),
     needed("shown", BYTES, ForeignKey(SNAPSHOTS.c.key)),
+    # A map of revisions by key, apart from what was shown, which sessions share; NULL where it is empty.
+    optional("since", TEXT),
     sqlite_strict=True,
     sqlite_with_rowid=False,
 )
 _B = BASELINES.c
 Index("baselines_shown", _B.shown)
 
-_FIND: Final = Statement(select(_B.revision, _B.snapshot, _B.shown).where(_B.session == value(_B.session)), "session")
+_FIND: Final = Statement(
+    select(_B.revision, _B.snapshot, _B.shown, _B.since).where(_B.session == value(_B.session)), "session"
+)
 _BODY: Final = Statement(select(SNAPSHOTS.c.body).where(SNAPSHOTS.c.key == value(SNAPSHOTS.c.key)), "key")
 _PUT: Final = Statement(
     (_insert := insert_of(BASELINES)).on_conflict_do_update(
         index_elements=["session"],
-        set_={name: _insert.excluded[name] for name in ("revision", "snapshot", "shown")},
+        set_={name: _insert.excluded[name] for name in ("revision", "snapshot", "shown", "since")},
     ),
     *names_of(BASELINES),
 )
@@ -65,18 +69,24 @@ class SqlBaselines:
         row = self._connection.fetch_one(_FIND, (session,))
         if row is None:
             return None
-        revision, snapshot, shown = row
-        return Baseline(revision=revision, snapshot=snapshot, shown=self._shown(shown))
+        revision, snapshot, shown, since = row
+        return Baseline(
+            revision=revision,
+            snapshot=snapshot,
+            shown=self._shown(shown),
+            since={} if since is None else revisions_of_text(since),
+        )
 
     def put(self, session: str, baseline: Baseline) -> None:
         body = text_of_map(baseline.shown)
         name = sha256(body.encode()).digest()
         before = self._connection.fetch_one(_FIND, (session,))
-        if before == (baseline.revision, baseline.snapshot, name):
+        since = text_of_revisions(baseline.since) if baseline.since else None
+        if before == (baseline.revision, baseline.snapshot, name, since):
             return
         if before is None or before[2] != name:
             self._connection.write(_PUT_BODY, (name, body))
-        self._connection.write(_PUT, (session, baseline.revision, baseline.snapshot, name))
+        self._connection.write(_PUT, (session, baseline.revision, baseline.snapshot, name, since))
         if before is not None and before[2] != name:
             self._connection.write(_DROP_BODY, (before[2],))
 

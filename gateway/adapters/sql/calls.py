@@ -8,6 +8,7 @@ from sqlalchemy import and_, bindparam, delete, exists, func, insert, literal_co
 
 from gateway.adapters.sql.approvals import APPROVALS
 from gateway.adapters.sql.connection import Connection, Values
+from gateway.adapters.sql.conversations import CHUNK, SqlConversations
 from gateway.adapters.sql.ledger import (
     CALLS,
     CHANGING,
@@ -33,7 +34,7 @@ from gateway.adapters.sql.statements import (
     padded,
     value,
 )
-from gateway.domain.calls import OPEN, Call, CallState, Entry, Receipt, Result
+from gateway.domain.calls import OPEN, Call, CallState, Entry, Receipt, Result, end_of
 from gateway.domain.lists import Wanted
 from gateway.failpoints import Point, reach
 from gateway.runtime.ports import DuplicateKey, LedgerFull, StaleState
@@ -231,9 +232,6 @@ _UNKNOWN: Final = Statement(
 )
 _COUNT_UNKNOWN: Final = Statement(select(func.count()).select_from(CALLS).where(_IS_UNKNOWN))
 
-_CHUNK: Final = 100
-"""Calls forgotten by one statement."""
-
 _PURGEABLE: Final = Statement(
     select(_C.number)
     .where(
@@ -248,15 +246,15 @@ _PURGEABLE: Final = Statement(
     "ended_before",
     "limit",
 )
-_CHUNK_NAMES: Final = names_of_any(_CHUNK)
+_CHUNK_NAMES: Final = names_of_any(CHUNK)
 _FORGET_APPROVALS: Final = Statement(
-    delete(APPROVALS).where(APPROVALS.c.call.in_(select(_C.ref).where(any_of(_C.number, _CHUNK)))), *_CHUNK_NAMES
+    delete(APPROVALS).where(APPROVALS.c.call.in_(select(_C.ref).where(any_of(_C.number, CHUNK)))), *_CHUNK_NAMES
 )
 _FORGET_OPERATIONS: Final = Statement(
-    delete(OPERATIONS).where(OPERATIONS.c.call.in_(select(_C.ref).where(any_of(_C.number, _CHUNK)))), *_CHUNK_NAMES
+    delete(OPERATIONS).where(OPERATIONS.c.call.in_(select(_C.ref).where(any_of(_C.number, CHUNK)))), *_CHUNK_NAMES
 )
-_FORGET_RECEIPTS: Final = Statement(delete(RECEIPTS).where(any_of(_R.call, _CHUNK)), *_CHUNK_NAMES)
-_FORGET_CALLS: Final = Statement(delete(CALLS).where(any_of(_C.number, _CHUNK)), *_CHUNK_NAMES)
+_FORGET_RECEIPTS: Final = Statement(delete(RECEIPTS).where(any_of(_R.call, CHUNK)), *_CHUNK_NAMES)
+_FORGET_CALLS: Final = Statement(delete(CALLS).where(any_of(_C.number, CHUNK)), *_CHUNK_NAMES)
 
 _Q = QUOTA.c
 _TAKE_PLACE: Final = Statement(
@@ -284,8 +282,11 @@ _USAGE: Final = Statement(select(_Q.used, _Q.open))
 class SqlCalls:
     """`Calls` on one connection. Locks go quota first, then the call (PostgreSQL needs one order)."""
 
-    def __init__(self, connection: Connection, *, ledger_cap: int, open_cap: int) -> None:
+    def __init__(
+        self, connection: Connection, conversations: SqlConversations, *, ledger_cap: int, open_cap: int
+    ) -> None:
         self._connection = connection
+        self._conversations = conversations
         self._ledger_cap = ledger_cap
         self._open_cap = open_cap
 
@@ -301,11 +302,12 @@ class SqlCalls:
         if arguments is not None or promise is not None:
             self._connection.write(_ADD_INPUT, (arguments or "", promise, call.ref))
 
-    def save(self, call: Call, *, was: CallState) -> None:
+    def save(self, call: Call, *, was: CallState, at: int | None = None) -> None:
         if not self._connection.execute(_SAVE, (*changing_values(call), call.ref, was.value)):
             raise StaleState(f"call `{call.ref}` is not `{was}`")
         if was in OPEN and call.state not in OPEN:
             self._connection.write(_CLOSE_ONE)
+            self._conversations.told_end(call, end_of(call, at))
         elif call.state in OPEN and was not in OPEN:
             self._connection.write(_REOPEN_ONE)
         if call.state is CallState.UNKNOWN:
@@ -333,6 +335,7 @@ class SqlCalls:
     def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> None:
         if not self._connection.execute(_ADD_RECEIPT, (status, reason, at, ref)):
             raise LookupError(f"no call `{ref}`")
+        self._conversations.told_receipt(ref, at)
 
     def receipts_of(self, ref: str) -> Sequence[Receipt]:
         rows = self._connection.fetch_all(_RECEIPTS, (ref,))
@@ -373,8 +376,9 @@ class SqlCalls:
         rows = self._connection.fetch_all(_PURGEABLE, (int(minted), ended_before, limit))
         numbers: list[int] = [row[0] for row in rows]
         forgotten = 0
-        for place in range(0, len(numbers), _CHUNK):
-            chunk = padded(numbers[place : place + _CHUNK], _CHUNK)
+        for place in range(0, len(numbers), CHUNK):
+            chunk = padded(numbers[place : place + CHUNK], CHUNK)
+            self._conversations.forget_calls(numbers[place : place + CHUNK])
             self._connection.write(_FORGET_APPROVALS, chunk)
             self._connection.write(_FORGET_OPERATIONS, chunk)
             self._connection.write(_FORGET_RECEIPTS, chunk)

@@ -39,9 +39,9 @@ def needed(name: str, kind: TypeEngine[Any], *rest: Any) -> Column[Any]:
     return Column(name, kind, *rest, nullable=False)
 
 
-def optional(name: str, kind: TypeEngine[Any]) -> Column[Any]:
+def optional(name: str, kind: TypeEngine[Any], *rest: Any) -> Column[Any]:
     """A column that may be NULL."""
-    return Column(name, kind, nullable=True)
+    return Column(name, kind, *rest, nullable=True)
 
 
 def counter(name: str = "number") -> Column[Any]:

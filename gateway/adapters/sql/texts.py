@@ -22,3 +22,12 @@ def text_of_map(entries: Mapping[str, str]) -> str:
 def map_of_text(text: str) -> dict[str, str]:
     entries: dict[str, str] = orjson.loads(text)
     return entries
+
+
+def text_of_revisions(entries: Mapping[str, int]) -> str:
+    return canonical(dict(entries)).decode()
+
+
+def revisions_of_text(text: str) -> dict[str, int]:
+    entries: dict[str, int] = orjson.loads(text)
+    return entries

@@ -10,6 +10,7 @@ from gateway.adapters.sql.audit import SqlAudit
 from gateway.adapters.sql.baselines import SqlBaselines
 from gateway.adapters.sql.calls import SqlCalls
 from gateway.adapters.sql.connection import Connection
+from gateway.adapters.sql.conversations import SqlConversations
 from gateway.adapters.sql.denials import SqlDenials
 from gateway.adapters.sql.installation import SqlInstallation
 from gateway.adapters.sql.instances import SqlInstances
@@ -27,7 +28,8 @@ class UnitOfWork:
     """`Tx` over one connection; the store begins and ends it."""
 
     def __init__(self, connection: Connection, *, ledger_cap: int, open_cap: int) -> None:
-        self.calls = SqlCalls(connection, ledger_cap=ledger_cap, open_cap=open_cap)
+        self.conversations = SqlConversations(connection)
+        self.calls = SqlCalls(connection, self.conversations, ledger_cap=ledger_cap, open_cap=open_cap)
         self.approvals = SqlApprovals(connection)
         self.baselines = SqlBaselines(connection)
         self.sessions = SqlAgentSessions(connection, self.baselines)

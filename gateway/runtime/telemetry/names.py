@@ -80,6 +80,7 @@ METHODS: Final = _values(
 ROUTES: Final = _values(
     "/mcp",
     "/surface/v1",
+    "/lineup/v1/{rest}",
     "/v1/host-tokens",
     "/page/v1",
     "/surface-host{rest}",
@@ -201,7 +202,7 @@ PURGED: Final = Metric(
             "kind",
             _values(
                 *("results", "nonces", "tickets", "admin_requests", "denials", "calls", "minted_calls", "sessions"),
-                *("keys", "admin_tokens", "pages", "audit"),
+                *("keys", "admin_tokens", "pages", "audit", "messages", "conversations"),
             ),
         ),
     ),
