@@ -12,7 +12,7 @@ from capabilities.contract.runtimes import DURATION_MAX_MS, answers_of
 from capabilities.contract.shapes import UI_KEY
 from capabilities.json_values import pointer_to
 from capabilities.manifest_shape import Manifest, SurfaceEntry, ToolEntry
-from capabilities.paths import is_path
+from capabilities.paths import files_of_module, is_module, is_path
 from capabilities.schemas.judge import judge_schema
 from capabilities.schemas.keywords import first_unknown_keyword
 from capabilities.schemas.refusal import SchemaRefused
@@ -32,7 +32,6 @@ _SEMVER: Final = re.compile(
     rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_PRE_RELEASE}(\.{_PRE_RELEASE})*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?"
 )
 _CONTRACT_VERSION: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]*")
-_MODULE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
 _SURFACE_ID: Final = re.compile(r"[a-z][a-z0-9-]*")
 _EVENT: Final = re.compile(r"[A-Za-z][A-Za-z0-9._:-]{0,63}")
 _LABEL: Final = r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
@@ -235,13 +234,12 @@ def _module(manifest: Manifest) -> Iterator[Fault]:
     if manifest.python is None:
         return
     module = manifest.python.module
-    if not _MODULE.fullmatch(module):
+    if not is_module(module):
         yield Fault("/python/module", f"`{module}` is no name of a module")
         return
-    base = module.replace(".", "/")
-    paths = {file.path for file in manifest.files}
-    if not paths & {f"{base}.py", f"{base}/__init__.py"}:
-        yield Fault("/python/module", f"the package has neither `{base}.py` nor `{base}/__init__.py`")
+    file, first_of_package = files_of_module(module)
+    if not {file, first_of_package} & {entry.path for entry in manifest.files}:
+        yield Fault("/python/module", f"the package has neither `{file}` nor `{first_of_package}`")
 
 
 def _files(manifest: Manifest) -> Iterator[Fault]:

@@ -460,7 +460,7 @@ def cli_page() -> str:
         "",
         root.help,
         "",
-        "`serve`, `init`, `check`, `connect` and `demo` stand alone; the others ask the running gateway over its control socket.",
+        "`serve`, `init`, `check`, `connect`, `demo` and `app new|build|check|pack` stand alone; the others ask the running gateway over its control socket.",
         "Where no gateway runs they take its lock and open the database themselves, `reload` excepted.",
         "A command that fails says why on standard error and ends with 1; wrong usage ends with 2.",
         "With `--json` the answer is JSON on standard output; advice goes to standard error.",

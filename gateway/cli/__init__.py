@@ -1,8 +1,21 @@
-"""The command line. `serve`, `init`, `check`, `connect` and `demo` stand alone; the rest asks the running gateway."""
+"""The command line. `serve`, `init`, `check`, `connect`, `demo` and `app new|build|check|pack` stand alone; the rest asks the running gateway."""
 
 import typer
 
-from gateway.cli import admin_tokens, backups, calls, connect, doctor, export, moving, serving, sessions, sites, trail
+from gateway.cli import (
+    admin_tokens,
+    apps,
+    backups,
+    calls,
+    connect,
+    doctor,
+    export,
+    moving,
+    serving,
+    sessions,
+    sites,
+    trail,
+)
 
 __all__ = ["app"]
 
@@ -32,6 +45,7 @@ for command in (
     app.command()(command)
 
 app.add_typer(sessions.agent, name="agent")
+app.add_typer(apps.mini_app, name="app")
 app.add_typer(sites.site, name="site")
 app.add_typer(sessions.session, name="session")
 app.add_typer(admin_tokens.admin_token, name="admin-token")

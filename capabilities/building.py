@@ -1,0 +1,100 @@
+"""From an author's folder to a package: evaluate the declaration, collect the files, judge what came of it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from capabilities.manifest import MANIFEST_NAME, Fault, ManifestRefused, make_manifest
+from capabilities.package import Package, PackageRefused, package_of
+from capabilities.project import Project, file_entries, files_of
+
+EVALUATION_SECONDS: Final = 20.0
+"""How long a declaration may take to evaluate."""
+
+_ANSWER_BYTES: Final = 4 * 1_048_576
+
+_INHERITED: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT")
+"""Of the environment; a declaration that depends on more would be another one on the next machine."""
+
+
+class BuildRefused(Exception):
+    """The project was read and cannot be packed.
+
+    Attributes:
+        faults: every one, with pointers into the manifest it would have had.
+        trace: where the author's code failed, if it did.
+    """
+
+    def __init__(self, faults: Sequence[Fault], trace: str = "") -> None:
+        super().__init__("; ".join(str(fault) for fault in faults))
+        self.faults: Final = tuple(faults)
+        self.trace: Final = trace
+
+
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    declaration: dict[str, Any]
+    runs_python: bool
+
+
+def build(project: Project, *, seconds: float = EVALUATION_SECONDS) -> Package:
+    """The package of a project, unsigned. The author's code runs in a process of its own, for at most `seconds`.
+
+    Raises:
+        ProjectRefused: a file is missing or may not travel.
+        BuildRefused: the declaration fails, or the manifest it makes is refused.
+    """
+    declared = _evaluate(project, seconds)
+    surfaces = [
+        surface[part]
+        for surface in declared.declaration["surfaces"]
+        for part in ("html", "css", "js")
+        if isinstance(surface[part], str)
+    ]
+    files = files_of(project, surfaces, with_module=declared.runs_python)
+    value = {
+        "manifest": 1,
+        **declared.declaration,
+        "python": {"module": project.module} if declared.runs_python else None,
+        "files": file_entries(files),
+    }
+    try:
+        manifest = make_manifest(value)
+        return package_of({MANIFEST_NAME: manifest.text, **files})
+    except (ManifestRefused, PackageRefused) as refused:
+        raise BuildRefused(refused.faults) from None
+
+
+def _evaluate(project: Project, seconds: float) -> _Declared:
+    command = [sys.executable, "-I", "-m", "capabilities.declare", str(project.folder.resolve()), project.module]
+    with subprocess.Popen(  # noqa: S603 - our own module, with the author's folder and module as arguments
+        command,
+        cwd=project.folder,
+        env={name: os.environ[name] for name in _INHERITED if name in os.environ},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            answer, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            # Whatever it started goes with it.
+            os.killpg(process.pid, signal.SIGKILL)
+            raise BuildRefused([Fault("", f"`{project.module}` took more than {seconds:g} s to import")]) from None
+    return _read(answer, process.returncode, project.module)
+
+
+def _read(answer: bytes, returncode: int, module: str) -> _Declared:
+    if returncode != 0 or not answer:
+        raise BuildRefused([Fault("", f"`{module}` ended its process while it was imported (exit {returncode})")])
+    if len(answer) > _ANSWER_BYTES:
+        raise BuildRefused([Fault("", f"`{module}` declares more than {_ANSWER_BYTES} bytes")])
+    told: dict[str, Any] = json.loads(answer)
+    if "refused" in told:
+        raise BuildRefused([Fault("", told["refused"])], told["trace"])
+    return _Declared(told["declaration"], told["runs_python"])

@@ -1,0 +1,51 @@
+"""The process that evaluates a declaration: `python -I -m capabilities.declare FOLDER MODULE`.
+
+It runs the author's code, so it is a process of its own; on its standard output stands one line of JSON and nothing
+else, whatever the code prints. Exits with 0 also when the declaration is refused; the line says so.
+"""
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+from capabilities.contract import DeclarationError
+from capabilities.loading import AppNotLoaded, load_app
+
+
+def declared_in(folder: Path, module: str) -> dict[str, Any]:
+    """`{declaration, runs_python}`, or `{refused, trace}` with words for the author."""
+    try:
+        tools = load_app(folder, module)
+        return {"declaration": tools.declaration(), "runs_python": tools.runs_python}
+    except AppNotLoaded as error:
+        cause = error.__cause__
+        trace = "" if cause is None else "".join(traceback.format_exception(cause))
+        return {"refused": str(error), "trace": trace}
+    except DeclarationError as error:
+        return {"refused": str(error), "trace": ""}
+    except Exception as error:  # noqa: BLE001 - a field of another type than declared fails anywhere
+        return {
+            "refused": f"the declaration cannot be written down: {type(error).__name__}: {error}",
+            "trace": traceback.format_exc(),
+        }
+
+
+def main() -> None:
+    """Answer on what was standard output at the start; from then on prints go to standard error."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    folder, module = sys.argv[1:]
+    told = declared_in(Path(folder), module)
+    try:
+        line = json.dumps(told, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        line = json.dumps({"refused": f"something declared is no JSON: {error}", "trace": ""})
+    answers.write(line.encode())
+    answers.close()
+
+
+if __name__ == "__main__":
+    main()
