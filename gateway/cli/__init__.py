@@ -1,4 +1,7 @@
-"""The command line. `serve`, `init`, `check`, `connect`, `demo` and `app new|build|check|pack` stand alone; the rest asks the running gateway."""
+"""The command line. Authors' `app` commands, `serve`, `init`, `check`, `connect` and `demo` stand alone.
+
+The rest asks the running gateway.
+"""
 
 import typer
 
