@@ -77,6 +77,14 @@ class Limits:
     """Of these, how many may come at once."""
     waiting_per_session: int = 64
     """Requests of one agent session that wait for a call at once, by whatever door."""
+    app_jobs: int = 4
+    """Calls the worker of one mini app does at once."""
+    app_queue: int = 64
+    """Calls that wait for it; one more is `busy`."""
+    app_start_ms: int = 10_000
+    """How long the worker of a mini app may take to load it."""
+    app_kill_ms: int = 2_000
+    """How long a handler in Python may go on after its time; then its worker is killed, with all it holds."""
     open_approvals_per_page: int = 20
     """Questions waiting on one page."""
     ledger_rows: int = 1_000_000

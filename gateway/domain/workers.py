@@ -7,7 +7,7 @@ from typing import Final
 from gateway.domain.errors import ErrorCode
 
 STOP_MS: Final = 250
-"""How long a handler whose time is up has to stop by itself; then its call counts as lost."""
+"""How long a handler whose time is up may take to say that it stopped; then its call counts as lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,15 @@ class WorkerState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerLoad:
+    """How much there is to do: workers that run, jobs they hold, jobs that wait for one."""
+
+    running: int
+    held: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asker:
     """Whose handler asks the gateway for something: the app, where it works, and for which call.
 
@@ -93,9 +102,9 @@ class Asker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """Session data as stored: the JSON text the app sent and its revision; revision 0 holds nothing yet."""
+    """Session data as stored: the JSON text of the object the app sent, and its revision; 0 if it never sent any."""
 
-    data: str | None
+    data: str
     revision: int
 
 
@@ -112,7 +121,7 @@ class Outbound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inbound:
-    """The answer to it, redirects included: those are not followed."""
+    """The answer to it, header names in lower case. A redirect is an answer."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -120,24 +129,25 @@ class Inbound:
 
 
 class Denial(StrEnum):
-    """Why a handler did not get what it asked for."""
+    """Why a handler did not get what it asked for; each is an exception of `capabilities.contract` to it."""
 
-    NOT_DECLARED = "not_declared"
-    NOT_SET = "not_set"
-    ADDRESS_REFUSED = "address_refused"
-    UNREACHABLE = "unreachable"
-    TOO_LARGE = "too_large"
-    TIMEOUT = "timeout"
+    NOT_PERMITTED = "not_permitted"
+    NO_APP_SESSION = "no_app_session"
+    TOO_MUCH = "too_much"
+    REQUEST_FAILED = "request_failed"
     CONFLICT = "conflict"
-    INVALID = "invalid"
-    OVER = "over"
-    BUSY = "busy"
+    REFUSED = "refused"
 
 
 class ServiceDenied(Exception):
-    """The gateway does not do what a handler asked for; both parts are told to the handler."""
+    """The gateway does not do what a handler asked for; all of it is told to the handler.
 
-    def __init__(self, denial: Denial, message: str) -> None:
+    Attributes:
+        revision: of the session data as it is now; for `conflict` only.
+    """
+
+    def __init__(self, denial: Denial, message: str, *, revision: int = 0) -> None:
         super().__init__(message)
         self.denial = denial
         self.message = message
+        self.revision = revision

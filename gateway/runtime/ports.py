@@ -39,8 +39,10 @@ from gateway.domain.workers import (
     Kept,
     Loss,
     Outbound,
+    WorkerLoad,
     WorkerState,
 )
+from gateway.settings import Limits
 
 T = TypeVar("T")
 
@@ -836,6 +838,10 @@ class WorkerNews(Protocol):
         """It was given to the worker, and nobody knows whether it ran to its end."""
         ...
 
+    def worker_ended(self, app: str, why: Loss) -> None:
+        """The worker of `app` ended and nobody had wished it; another one is begun, sooner or later."""
+        ...
+
 
 class HandlerServices(Protocol):
     """What a handler gets from the gateway through its context. The asker is the gateway's word, never the worker's.
@@ -845,8 +851,8 @@ class HandlerServices(Protocol):
 
     async def session_data(self, asker: Asker) -> Kept: ...
 
-    async def put_session_data(self, asker: Asker, data: str, *, revision: int) -> Kept:
-        """Replace what is kept at `revision`; `conflict` when somebody else did so before."""
+    async def put_session_data(self, asker: Asker, data: str, *, revision: int) -> int:
+        """Replace what is kept at `revision`, and return the new one; `conflict` where it is another by now."""
         ...
 
     async def emit(self, asker: Asker, kind: str, data: str) -> None:
@@ -861,14 +867,14 @@ class HandlerServices(Protocol):
 class Workers(Protocol):
     """One worker process for each installed app that is on. A worker that blocks or crashes stops no other."""
 
-    def connect(self, news: WorkerNews, services: HandlerServices) -> None:
-        """Say who hears of jobs and who answers handlers; once, before anything is started."""
+    def connect(self, news: WorkerNews, services: HandlerServices, limits: Callable[[], Limits]) -> None:
+        """Say who hears of jobs, who answers handlers, and what holds now; once, before anything is started."""
         ...
 
-    def start(self, app: str, folder: Path) -> None:
-        """Keep one worker of `app` running from the installed `folder`; returns at once.
+    def start(self, app: str, folder: Path, module: str) -> None:
+        """Keep one worker of `app` running: `module` of the installed `folder`. Returns at once.
 
-        The same folder again changes nothing. Another one takes the place of the old, which first gets a while to
+        The same again changes nothing. Another one takes the place of the old, which first gets a while to
         end what it was given; there are never two workers of one app.
         """
         ...
@@ -879,6 +885,8 @@ class Workers(Protocol):
         ...
 
     def state(self, app: str) -> WorkerState: ...
+
+    def load(self) -> WorkerLoad: ...
 
     def submit(self, job: Job) -> None:
         """Hand `job` over. Its news may come before this returns: `busy` where too many wait already,
@@ -903,5 +911,5 @@ class Workers(Protocol):
         ...
 
     async def close(self) -> None:
-        """Stop every worker."""
+        """The gateway stops: tell handlers to stop, and end every worker a moment later."""
         ...

@@ -65,6 +65,11 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "calls_per_minute": (1, 10_000_000),
         "calls_burst": (1, 1_000_000),
         "waiting_per_session": (1, 100_000),
+        "app_jobs": (1, 64),
+        "app_queue": (1, 10_000),
+        "app_start_ms": (500, 120_000),
+        # A handler has a moment to say that it stopped before its call counts as lost.
+        "app_kill_ms": (500, 60_000),
         "open_approvals_per_page": (1, 200),
         "ledger_rows": (1, 100_000_000),
         "ledger_open": (1, 100_000),
