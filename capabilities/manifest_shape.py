@@ -212,7 +212,7 @@ class FileEntry(Part):
 class Manifest(Part):
     """What a mini app promises and what its package holds. Make one with `capabilities.manifest`, which judges it."""
 
-    manifest: Literal[1]
+    manifest: Annotated[int, Field(ge=1, le=1)]
     app: App
     contract_version: Annotated[str, Field(min_length=1, max_length=64)]
     tools: Annotated[list[ToolEntry], Field(min_length=1, max_length=64)]
