@@ -77,6 +77,22 @@ class Point(StrEnum):
     UNDELIVERED_WRITTEN = "undelivered_written"
     """A call that never reached its page · the commit of that."""
 
+    # Mini apps
+    ACTIVATION_WRITTEN = "activation_written"
+    """An attempt to make an app ready · the call that waits for it."""
+    ACTIVATION_ENDED = "activation_ended"
+    """The end of an attempt with what waited for it · its commit."""
+    ACTIVATION_REACHED = "activation_reached"
+    """A ready app · the first call it was waited for by."""
+    OPERATION_BEGUN = "operation_begun"
+    """A running operation · the call that it carries."""
+    OPERATION_ENDED = "operation_ended"
+    """The end of an operation · the end of its call."""
+    OPERATION_SETTLED = "operation_settled"
+    """Operation and call ended · their commit."""
+    INTENT_RULED = "intent_ruled"
+    """What follows from an intent · its commit."""
+
     # Work
     STARTED_NOTED = "started_noted"
     """`started` in memory · its receipt."""

@@ -1,6 +1,6 @@
 """One app session: the ordered, visible record around one instance of a mini app (seed 002 §5, rules F7). Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -22,6 +22,10 @@ class AppSession:
     conversation: str
     opened_at: int
     ended_at: int | None = None
+
+    def ended(self, now: int) -> "AppSession":
+        """The same, over at `now`."""
+        return replace(self, ended_at=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

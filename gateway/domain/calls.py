@@ -218,11 +218,11 @@ def step(
     if target is None:
         raise IllegalTransition(f"call in `{call.state}` cannot `{event}`")
     if target is CallState.DISPATCHED:
-        return _with(call, state=target, dispatched_at=now, execute_by=now + call.timeout_ms, approve_by=None)
+        return replaced(call, state=target, dispatched_at=now, execute_by=now + call.timeout_ms, approve_by=None)
     if target in UNDISPATCHED:
         approved_at = now if call.state is CallState.AWAITING_APPROVAL else call.approved_at
-        return _with(call, state=target, approved_at=approved_at, approve_by=None)
-    return _with(
+        return replaced(call, state=target, approved_at=approved_at, approve_by=None)
+    return replaced(
         call,
         state=target,
         ended_at=None if target is CallState.UNKNOWN else now,
@@ -239,7 +239,8 @@ def end_of(call: Call, at: int | None) -> int:
     return call.admitted_at if ended is None else ended
 
 
-def _with(call: Call, **changes: Any) -> Call:
+def replaced(call: Call, **changes: Any) -> Call:
+    """`dataclasses.replace`, for the path of every call."""
     # `dataclasses.replace` sets forty fields one by one, which costs ten times as much; every call moves twice.
     # This is why `Call` has no slots.
     moved = object.__new__(Call)

@@ -72,6 +72,7 @@ class Operation:
 
     Instants are milliseconds since the epoch. For a `runtime` operation `deadline` is when it is complete,
     for one of a handler when its time is up. `cause` says what ended it (`deadline`, `left_workspace`, …).
+    `answers` are the declared results by the state it ends in, as canonical JSON: the promise it was begun under.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Operation:
     app_session: str | None = None
     ended_at: int | None = None
     cause: str | None = None
+    answers: str | None = None
 
     @property
     def due_at(self) -> int | None:

@@ -19,11 +19,13 @@ from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Baseline
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
+from gateway.runtime.activation import activation_for, placed, waiting
 from gateway.runtime.dispatch import (
     FOREGROUND_MS,
     binding_text,
     dispatch,
     ended_grant,
+    handed_over,
     is_reachable,
     is_ready,
     re_check,
@@ -31,7 +33,7 @@ from gateway.runtime.dispatch import (
 from gateway.runtime.effects import After, Ask, AskChanged, Effect, TryDispatch
 from gateway.runtime.horizons import call_horizon, nonce_horizon
 from gateway.runtime.inventory import Resolved
-from gateway.runtime.ports import LedgerFull, Tx
+from gateway.runtime.ports import Ids, LedgerFull, Tx
 from gateway.runtime.requests import Admitted, CallRequest, Refused
 from gateway.runtime.settlement import Answer, concluded
 from gateway.runtime.world import LivePage, World
@@ -60,6 +62,7 @@ class Plan:
     inventory_revision: int
     generation: int
     join_ms: int
+    ids: Ids
     resolved: Resolved | None = None
     refusal: GatewayError | None = None
     baseline: Baseline | None = None
@@ -231,6 +234,8 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
             return _refuse(tx, plan, now, changed)
     effects: tuple[Effect, ...] = ()
     approval: Approval | None = None
+    if row.state is CallState.READY and row.app is not None:
+        row, effects = _of_app(tx, world, plan, row, now)
     if row.state is CallState.AWAITING_APPROVAL:
         assert plan.approval is not None
         assert plan.asker is not None
@@ -240,7 +245,8 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
     tx.audit.append(audit.of_call(AuditEvent.CALL_ADMITTED, row, now))
     result: Result | None = None
     if row.state is CallState.READY:
-        row, effects = dispatch(tx, world, row, now, arguments=plan.arguments, is_new=True)
+        row, ended = dispatch(tx, world, row, now, arguments=plan.arguments, is_new=True)
+        effects += ended
     if row.state is CallState.DISPATCHED and plan.compute is not None:
         # INVARIANT: it touched nothing outside this transaction, so run and record are kept or lost together.
         answer, effects = plan.compute(), ()
@@ -257,11 +263,17 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
         tx.conversations.follow(row.ref, plan.request.following)
         reach(Point.CALL_FOLLOWED)
     tx.calls.add_receipt(row.ref, "accepted", reason=None, at=now)
-    reach(Point.RECEIPT_ADDED)
     if result is not None:
         tx.calls.put_result(row.ref, result)
     if row.state.is_terminal:
         tx.conversations.told_end(row, now)
+    reach(Point.RECEIPT_ADDED)
+    if row.state is CallState.WAITING_ACTIVATION and row.activation is not None:
+        tx.calls.add_receipt(row.ref, "starting", reason=None, at=now)
+    if row.state is CallState.DISPATCHED:
+        row, handed = handed_over(tx, world, row, plan.arguments, now)
+        effects += handed
+        result = tx.calls.result_of(row.ref) if row.state.is_terminal else None
     if approval is not None:
         tx.approvals.add(replace(approval, payload="") if plan.keep_in_memory else approval)
         reach(Point.QUESTION_OPENED)
@@ -270,6 +282,14 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
     if plan.baseline is not None:
         tx.baselines.put(plan.request.session.id, plan.baseline)
     return After(Admitted(call=row, result=result), effects)
+
+
+def _of_app(tx: Tx, world: World, plan: Plan, row: Call, now: int) -> tuple[Call, tuple[Effect, ...]]:
+    """The row of a mini app's call as it may go on: at once, or once the app is ready."""
+    assert plan.resolved is not None
+    page = plan.resolved.page
+    activation, effects = activation_for(tx, world, plan.ids, row, now, host=page.id if page else None)
+    return (placed(tx, world, row) if activation is None else waiting(row, activation)), effects
 
 
 def _promise(resolved: Resolved) -> str | None:
@@ -282,6 +302,9 @@ def _row(world: World, plan: Plan, resolved: Resolved, now: int) -> Call:
     request, who, entry = plan.request, plan.request.principal, resolved.entry
     limits = world.configuration.limits
     deadline = min(now + limits.call_ms, request.expires_at or now + limits.call_ms)
+    app = resolved.descriptor.app_scope
+    # A mini app may outlive the document it was first shown on: its calls are bound to one when they run there.
+    page = resolved.page if app is None else None
     call = Call(
         ref=plan.ref,
         entry=request.entry,
@@ -302,8 +325,10 @@ def _row(world: World, plan: Plan, resolved: Resolved, now: int) -> Call:
         inventory_revision=plan.inventory_revision,
         site=entry.site,
         page_selector=request.page,
-        page=resolved.page.id if resolved.page else None,
-        epoch=resolved.page.session.epoch if resolved.page else None,
+        page=page.id if page else None,
+        epoch=page.session.epoch if page else None,
+        app=app,
+        conversation=request.session.conversation if app else None,
         timeout_ms=resolved.descriptor.timeout_ms,
         admitted_at=now,
         deadline=deadline,

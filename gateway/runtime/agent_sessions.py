@@ -11,8 +11,8 @@ from gateway.domain.calls import CallEvent
 from gateway.domain.configuration import IN_PAGE
 from gateway.domain.errors import ErrorCode
 from gateway.runtime import audit
-from gateway.runtime.dispatch import end
 from gateway.runtime.effects import After, Effect, SessionEnded
+from gateway.runtime.ending import end
 from gateway.runtime.identity import Identity, hash_of
 from gateway.runtime.inventories import Inventories
 from gateway.runtime.ports import Clock, Ids, Tx

@@ -14,9 +14,11 @@ from gateway.domain.denials import DENIAL_MS, Denial
 from gateway.domain.errors import ErrorCode
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
+from gateway.runtime.activation import activation_for, placed, waiting
 from gateway.runtime.admission import await_executor
-from gateway.runtime.dispatch import dispatch, end, expire_if_due, is_ready, re_check
+from gateway.runtime.dispatch import dispatch, is_ready, re_check
 from gateway.runtime.effects import After, AskChanged, Effect, Refused, Told
+from gateway.runtime.ending import end, expire_if_due
 from gateway.runtime.inventory import Resolved
 from gateway.runtime.ports import Clock, Ids, Tx
 from gateway.runtime.settlement import PageRefusal
@@ -158,16 +160,29 @@ class Approvals:
         approved = approvals.step(approval, ApprovalEvent.APPROVE, now=now, use_within=calls.LAPSE_MS)
         tx.approvals.save(approved, was=ApprovalState.OPEN)
         tx.approvals.note_approved(call.user, call.capability, call.capability_fingerprint)
-        event = CallEvent.APPROVE if is_ready(world, call) else CallEvent.APPROVE_UNREADY
-        moved = await_executor(world, calls.step(call, event, now=now), now)
+        moved, effects = self._going_on(tx, world, approval, call, now)
         tx.calls.save(moved, was=CallState.AWAITING_APPROVAL)
         tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_DECIDED, approved, moved, now))
         reach(Point.APPROVAL_WRITTEN)
         told = _changed(approved, "approved")
+        if moved.state is CallState.WAITING_ACTIVATION and moved.activation is not None:
+            tx.calls.add_receipt(moved.ref, "starting", reason=None, at=now)
         if moved.state is not CallState.READY:
-            return (told, Told(call=moved))
-        sent, effects = dispatch(tx, world, moved, now, arguments=self._vault.find(call.ref))
-        return (told, Told(call=sent), *effects)
+            return (told, Told(call=moved), *effects)
+        sent, more = dispatch(tx, world, moved, now, arguments=self._vault.find(call.ref))
+        return (told, Told(call=sent), *effects, *more)
+
+    def _going_on(
+        self, tx: Tx, world: World, approval: Approval, call: Call, now: int
+    ) -> tuple[Call, tuple[Effect, ...]]:
+        """The call the person agreed to: ready, or waiting for its page or its mini app."""
+        if call.app is None:
+            event = CallEvent.APPROVE if is_ready(world, call) else CallEvent.APPROVE_UNREADY
+            return await_executor(world, calls.step(call, event, now=now), now), ()
+        activation, effects = activation_for(tx, world, self._ids, call, now, host=approval.page)
+        if activation is None:
+            return placed(tx, world, calls.step(call, CallEvent.APPROVE, now=now)), effects
+        return waiting(calls.step(call, CallEvent.APPROVE_UNREADY, now=now), activation), effects
 
     def _deny(self, tx: Tx, world: World, approval: Approval, call: Call, now: int) -> tuple[Effect, ...]:
         denied = approvals.step(approval, ApprovalEvent.DENY, now=now)

@@ -1,13 +1,16 @@
 """How the runtime writes audit records: one place that knows which facts a record may hold."""
 
 import hmac
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from gateway.domain.activations import Activation
 from gateway.domain.agent_sessions import Principal
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditEvent, AuditRecord, Stream
 from gateway.domain.calls import Call, Entry
 from gateway.domain.errors import GatewayError
+from gateway.domain.instances import Instance
+from gateway.domain.operations import Operation
 from gateway.domain.pages import PageSession
 
 STREAM_OF_ENTRY = {
@@ -111,6 +114,72 @@ def of_approval(event: AuditEvent, approval: Approval, call: Call, at: int, **mo
             "epoch": approval.epoch,
             "state": approval.state.value,
             "traceparent": call.traceparent,
+            **more,
+        },
+    )
+
+
+def of_activation(event: AuditEvent, activation: Activation, at: int, **more: Fact) -> AuditRecord:
+    """A record about one attempt to make a mini app ready."""
+    return AuditRecord(
+        stream=Stream.AGENT_TOOL,
+        event=event,
+        at=at,
+        facts={
+            "activation": activation.id,
+            "instance": activation.instance,
+            "app": activation.app,
+            "user": activation.user,
+            "conversation": activation.conversation,
+            "goal": activation.goal.value,
+            "state": activation.state.value,
+            "reason": activation.reason,
+            **more,
+        },
+    )
+
+
+def of_instance(event: AuditEvent, instance: Instance, at: int, **more: Fact) -> AuditRecord:
+    """A record about one running mini app."""
+    return AuditRecord(
+        stream=Stream.AGENT_TOOL,
+        event=event,
+        at=at,
+        facts={
+            "instance": instance.id,
+            "app": instance.app,
+            "digest": instance.digest[:32],
+            "user": instance.user,
+            "conversation": instance.conversation,
+            "site": instance.site,
+            "page": instance.page,
+            "state": instance.state.value,
+            "reason": instance.reason,
+            **more,
+        },
+    )
+
+
+def of_intent(event: AuditEvent, instance: Instance, at: int, **more: Fact) -> AuditRecord:
+    """A record about what the person or the browser did to a running mini app."""
+    return replace(of_instance(event, instance, at, **more), stream=Stream.HOST_INTENT)
+
+
+def of_operation(event: AuditEvent, operation: Operation, call: Call, at: int, **more: Fact) -> AuditRecord:
+    """A record about one operation, in the stream of the entry its call came by."""
+    return AuditRecord(
+        stream=STREAM_OF_ENTRY[call.entry],
+        event=event,
+        at=at,
+        facts={
+            "operation": operation.id,
+            "ref": operation.call,
+            "app": operation.app,
+            "user": operation.user,
+            "conversation": operation.conversation,
+            "carrier": operation.carrier.value,
+            "state": operation.state.value,
+            "cause": operation.cause,
             **more,
         },
     )

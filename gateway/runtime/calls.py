@@ -21,8 +21,8 @@ from gateway.runtime import audit
 from gateway.runtime.admission import Plan, admit, may_see, rearm
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.attendance import Attendance, News, Places, Waiter
-from gateway.runtime.dispatch import end
 from gateway.runtime.effects import After, CancelWork, Effect, Told
+from gateway.runtime.ending import end
 from gateway.runtime.inventories import Inventories
 from gateway.runtime.planning import Planner
 from gateway.runtime.ports import Clock, Tx

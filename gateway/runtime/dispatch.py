@@ -16,8 +16,10 @@ from gateway.domain.configuration import IN_PAGE, Configuration
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
-from gateway.runtime.effects import AskChanged, Effect, Execute, Told
+from gateway.runtime.effects import Effect, Execute
+from gateway.runtime.ending import end, expire_if_due
 from gateway.runtime.inventory import question_of
+from gateway.runtime.operations import begin_for_handler, carry
 from gateway.runtime.ports import Tx
 from gateway.runtime.world import World
 from policy.model import Decision
@@ -61,21 +63,25 @@ def _world_check(tx: Tx, world: World, call: Call, session: AgentSession) -> Gat
         row = tx.pages.find(call.page)
         if page is None or row is None or row.epoch != call.epoch or page.session.epoch != call.epoch:
             return GatewayError(ErrorCode.PAGE_NOT_CONNECTED, "the page was left or replaced")
-    descriptor = world.declared(call.capability, page)
+    descriptor = world.declared_for(call)
     if descriptor is None:
         return GatewayError(ErrorCode.REVOKED, f"capability `{call.capability}` was withdrawn")
     if descriptor.fingerprint != call.capability_fingerprint:
         return GatewayError(ErrorCode.STALE_INVENTORY, f"capability `{call.capability}` has changed")
-    decision = world.decide(question_of(world, session, descriptor, page))
+    if call.app is not None and page is None and call.site is not None:
+        page = next(iter(world.pages_of(call.user, call.site)), None)
+    decision = world.decide(question_of(world, session, descriptor, page, on_site=call.site))
     if binding_text(decision) != call.decision:
         return GatewayError(ErrorCode.POLICY_CHANGED, "the policy for this call has changed")
     return None
 
 
 def is_ready(world: World, call: Call) -> bool:
-    """Whether the readiness the capability requires holds now."""
+    """Whether the readiness the capability requires holds now. What waits for its mini app is let go by `releasing`."""
+    if call.app is not None:
+        return call.state is not CallState.WAITING_ACTIVATION
     page = world.pages.get(call.page) if call.page else None
-    descriptor = world.declared(call.capability, page)
+    descriptor = world.declared_for(call)
     if page is None or descriptor is None or descriptor.readiness is not Readiness.FOREGROUND_REQUIRED:
         return True
     return page.visible
@@ -94,7 +100,7 @@ def dispatch(
 ) -> tuple[Call, tuple[Effect, ...]]:
     """Dispatch a `ready` call, or end it, or leave it waiting for its page.
 
-    `is_new`: the row is not written yet and its caller will insert what is returned.
+    `is_new`: the row is not written yet; its caller will insert what is returned, then let it be `handed_over`.
     """
     due = expire_if_due(tx, call, now)
     if due is not None:
@@ -114,7 +120,22 @@ def dispatch(
         tx.calls.save(moved, was=CallState.READY)
     tx.audit.append(audit.of_call(AuditEvent.CALL_DISPATCHED, moved, now))
     reach(Point.DISPATCH_WRITTEN)
-    return moved, (Execute(call=moved, arguments=text),)
+    return (moved, ()) if is_new else handed_over(tx, world, moved, text, now)
+
+
+def handed_over(tx: Tx, world: World, call: Call, arguments: str, now: int) -> tuple[Call, tuple[Effect, ...]]:
+    """Give a dispatched call to its executor. What the runtime does itself is done here, in the same transaction."""
+    declared = world.declared_for(call) if call.app is not None else None
+    if declared is None:
+        return call, (Execute(call=call, arguments=arguments),)
+    if declared.runtime is not None:
+        return carry(tx, world, call, declared, arguments, now)
+    begin_for_handler(tx, call, declared, now)
+    instance = None
+    if call.page is not None:
+        assert call.conversation is not None
+        instance = tx.instances.live(call.user, call.conversation, call.app or "")
+    return call, (Execute(call=call, arguments=arguments, instance=instance.id if instance else None),)
 
 
 def _consume(tx: Tx, call: Call, now: int) -> None:
@@ -128,66 +149,3 @@ def _consume(tx: Tx, call: Call, now: int) -> None:
     tx.approvals.save(consumed, was=ApprovalState.APPROVED)
     tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_CONSUMED, consumed, call, now))
     reach(Point.APPROVAL_CONSUMED)
-
-
-def expire_if_due(tx: Tx, call: Call, now: int) -> tuple[Call, tuple[Effect, ...]] | None:
-    """End an undispatched call whose time has come, with the reason that came first; None when none has."""
-    if call.orphaned_at is not None and now >= call.orphaned_at + calls.ORPHAN_MS:
-        return end(tx, call, CallEvent.CANCEL, now, ErrorCode.CANCELLED, "its caller left")
-    if call.approve_by is not None and now >= call.approve_by:
-        event, code, message = _OVERDUE[call.state]
-        return end(tx, call, event, now, code, message)
-    if call.approved_at is not None and now >= call.approved_at + calls.LAPSE_MS:
-        return end(tx, call, CallEvent.EXPIRE, now, ErrorCode.APPROVAL_LAPSED, "the approval was not used in time")
-    if now >= call.deadline:
-        return end(tx, call, CallEvent.EXPIRE, now, ErrorCode.DEADLINE_EXCEEDED, "it waited too long to start")
-    return None
-
-
-_OVERDUE: Final = {
-    CallState.AWAITING_APPROVAL: (
-        CallEvent.EXPIRE,
-        ErrorCode.APPROVAL_EXPIRED,
-        "nobody answered in time; send it again with a new call_id",
-    ),
-    CallState.WAITING_ACTIVATION: (
-        CallEvent.ACTIVATION_FAILED,
-        ErrorCode.APP_ACTIVATION_FAILED,
-        "the page did not come to the foreground",
-    ),
-    CallState.READY: (CallEvent.EXPIRE, ErrorCode.PAGE_NOT_CONNECTED, "the page did not come back"),
-}
-
-_APPROVAL_END: Final = {
-    CallState.EXPIRED: (ApprovalEvent.EXPIRE, AuditEvent.APPROVAL_EXPIRED, "expired"),
-    CallState.DENIED: (ApprovalEvent.WITHDRAW, AuditEvent.APPROVAL_WITHDRAWN, "withdrawn"),
-    CallState.CANCELLED: (ApprovalEvent.WITHDRAW, AuditEvent.APPROVAL_WITHDRAWN, "withdrawn"),
-    CallState.FAILED: (ApprovalEvent.WITHDRAW, AuditEvent.APPROVAL_WITHDRAWN, "withdrawn"),
-}
-
-
-def end(
-    tx: Tx, call: Call, event: CallEvent, now: int, code: ErrorCode, message: str
-) -> tuple[Call, tuple[Effect, ...]]:
-    """End an undispatched call, and with it the approval it still holds."""
-    ended = calls.step(call, event, now=now, code=code, message=message)
-    tx.calls.save(ended, was=call.state)
-    tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, ended, now))
-    return ended, (Told(call=ended), *_release_approval(tx, ended, now))
-
-
-def _release_approval(tx: Tx, ended: Call, now: int) -> tuple[Effect, ...]:
-    approval = tx.approvals.find(ended.approval) if ended.approval else None
-    if approval is None or approval.state not in (ApprovalState.OPEN, ApprovalState.APPROVED):
-        return ()
-    event, record, state = _APPROVAL_END[ended.state]
-    if approval.state is ApprovalState.APPROVED:
-        lapsed = ended.code is ErrorCode.APPROVAL_LAPSED
-        event = ApprovalEvent.LAPSE if lapsed else ApprovalEvent.WITHDRAW
-        record = AuditEvent.APPROVAL_LAPSED if lapsed else AuditEvent.APPROVAL_WITHDRAWN
-        state = "expired" if lapsed else "withdrawn"
-    released = approvals.step(approval, event, now=now)
-    tx.approvals.save(released, was=approval.state)
-    tx.audit.append(audit.of_approval(record, released, ended, now))
-    code = ended.code.wire if ended.code else None
-    return (AskChanged(approval=approval.id, page=approval.page, epoch=approval.epoch, state=state, code=code),)

@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+from gateway.domain.activations import Activation
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditRecord
 from gateway.domain.calls import Call, Result
 from gateway.domain.errors import ErrorCode
+from gateway.domain.instances import Instance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,10 +22,11 @@ class Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execute:
-    """Hand a dispatched call to its executor, once."""
+    """Hand a dispatched call to its executor, once; `instance` is the frame that runs it, if one does."""
 
     call: Call
     arguments: str
+    instance: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +63,35 @@ class TryDispatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Activate:
+    """Bring a mini app to where its attempt wants it: start it, or ask the person to let it come to the front."""
+
+    activation: Activation
+    instance: Instance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaiterEnded:
+    """A call that waited for an activation waits no more: nobody may be left who wants it."""
+
+    activation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseInstance:
+    """Take an instance down where it runs."""
+
+    instance: Instance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """What an app session shows has changed; None: it shows nothing."""
+
+    app_session: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnded:
     """An agent session was revoked: end its streams."""
 
@@ -83,7 +115,21 @@ class Refused:
     record: AuditRecord
 
 
-Effect = Told | Execute | Ask | AskChanged | CancelWork | TryDispatch | SessionEnded | KeyEnded | Refused
+Effect = (
+    Told
+    | Execute
+    | Ask
+    | AskChanged
+    | CancelWork
+    | TryDispatch
+    | Activate
+    | WaiterEnded
+    | CloseInstance
+    | Project
+    | SessionEnded
+    | KeyEnded
+    | Refused
+)
 
 
 @dataclass(frozen=True, slots=True)

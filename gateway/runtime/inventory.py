@@ -18,10 +18,16 @@ from policy.patterns import PatternSet
 from policy.vocabulary import Verdict
 
 
-def question_of(world: World, session: AgentSession, descriptor: Descriptor, page: LivePage | None) -> Question:
-    """The facts a decision about `descriptor` for `session` is made from."""
+def question_of(
+    world: World, session: AgentSession, descriptor: Descriptor, page: LivePage | None, *, on_site: str | None = None
+) -> Question:
+    """The facts a decision about `descriptor` for `session` is made from.
+
+    `on_site` is where a mini app's call belongs while none of the person's pages there is open.
+    """
     configuration = world.configuration
-    site = configuration.sites.get(page.session.site) if page else None
+    where = page.session.site if page else on_site
+    site = configuration.sites.get(where) if where else None
     tool, app = world.apps.tools.get(descriptor.id), world.apps.app_of(descriptor.id)
     return Question(
         agent=session.agent,
@@ -29,10 +35,10 @@ def question_of(world: World, session: AgentSession, descriptor: Descriptor, pag
         capability=Declared(
             id=descriptor.id, effect=descriptor.effect, risk=descriptor.risk, confirm=descriptor.confirm
         ),
-        page=page is not None,
+        page=where is not None,
         scope=PatternSet.of(session.scope),
-        enabled=(page is None or site is not None) and (app is None or app.is_enabled),
-        supported=page is not None or tool is None or not tool.is_on_page,
+        enabled=(where is None or site is not None) and (app is None or app.is_enabled),
+        supported=where is not None or tool is None or not tool.is_on_page,
         app=app.id if app else None,
         required=frozenset(tool.permissions) if tool else frozenset(),
         granted=app.granted if app else frozenset(),

@@ -19,8 +19,9 @@ from gateway.domain.pages import PageSession
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.approvals import Approvals
-from gateway.runtime.dispatch import dispatch, end, is_ready
+from gateway.runtime.dispatch import dispatch, is_ready
 from gateway.runtime.effects import After, Ask, AskChanged, Effect, KeyEnded, TryDispatch
+from gateway.runtime.ending import end
 from gateway.runtime.joining import Hello, Joining, join, use_ticket
 from gateway.runtime.ports import Clock, Ids, Tx
 from gateway.runtime.settlement import lose, not_delivered
@@ -306,11 +307,15 @@ class Pages:
         link = self._links.get(page)
         return live is not None and link is not None and live.session.epoch == epoch and link.send(frame)
 
-    def invoke(self, call: Call, arguments: str) -> bool:
-        """Hand a dispatched call to its document (`execution.PageLink`)."""
+    def invoke(self, call: Call, arguments: str, instance: str | None) -> bool:
+        """Hand a dispatched call to its document, or to a frame on it (`execution.PageLink`)."""
         assert call.page is not None
         assert call.epoch is not None
         assert call.execute_by is not None
+        if instance is not None:
+            page, remaining = self._live.world.pages.get(call.page), max(0, call.execute_by - self._clock.now())
+            is_there = page is not None and page.session.epoch == call.epoch
+            return is_there and self._frames.tool(page, instance, call, arguments, remaining)
         frame: dict[str, Any] = {
             "type": "invoke",
             "ref": call.ref,
@@ -365,6 +370,8 @@ class Pages:
             call = tx.calls.find(ref)
             if call is None:
                 return After(None)
+            if call.state is CallState.WAITING_ACTIVATION and call.app is not None:
+                return After(None, try_again(tx, world, self._ids, call, self._vault.find, now))
             if call.state is CallState.WAITING_ACTIVATION and is_ready(world, call):
                 activated = step(call, CallEvent.ACTIVATED, now=now)
                 tx.calls.save(activated, was=CallState.WAITING_ACTIVATION)

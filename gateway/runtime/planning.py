@@ -72,6 +72,7 @@ class Planner:
             policy_revision=world.configuration.revision,
             inventory_revision=baseline.revision if decided_by is None else decided_by,
             generation=world.generation,
+            ids=self._ids,
             join_ms=world.configuration.limits.join_ms,
             resolved=resolved,
             refusal=refusal,

@@ -8,8 +8,9 @@ from gateway.domain.calls import CallEvent
 from gateway.domain.configuration import Configuration
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
-from gateway.runtime.dispatch import end, re_check
+from gateway.runtime.dispatch import re_check
 from gateway.runtime.effects import After, Effect
+from gateway.runtime.ending import end
 from gateway.runtime.pages import CLOSE_ORIGIN, Pages
 from gateway.runtime.ports import Clock, Tx
 from gateway.runtime.spine import Spine

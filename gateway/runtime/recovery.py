@@ -7,7 +7,7 @@ from gateway.domain.calls import CallEvent, CallState
 from gateway.domain.errors import ErrorCode
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
-from gateway.runtime.dispatch import end, expire_if_due
+from gateway.runtime.ending import end, expire_if_due
 from gateway.runtime.ports import Store, Tx
 from gateway.runtime.settlement import lose
 

@@ -11,7 +11,7 @@ from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import CallEvent, CallState
 from gateway.domain.errors import ErrorCode
 from gateway.runtime import audit
-from gateway.runtime.dispatch import end
+from gateway.runtime.ending import end
 from gateway.runtime.horizons import raise_call_horizon, raise_nonce_horizon
 from gateway.runtime.ports import Tx
 from gateway.runtime.settlement import lose

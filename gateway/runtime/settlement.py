@@ -9,6 +9,7 @@ from gateway.domain.calls import Call, CallEvent, CallState, Result
 from gateway.domain.errors import ErrorCode
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
+from gateway.runtime.app_record import follow
 from gateway.runtime.effects import Effect, Refused, Told
 from gateway.runtime.ports import Tx
 from gateway.runtime.quotations import discreet
@@ -79,6 +80,7 @@ def settle(
         tx.calls.put_result(ref, result)
         reach(Point.RESULT_WRITTEN)
     tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, ended, now, late=ended.late or None))
+    follow(tx, ended, now)
     reach(Point.SETTLEMENT_WRITTEN)
     return ended, (Told(call=ended, result=result),)
 
@@ -98,6 +100,7 @@ def lose(tx: Tx, call: Call, now: int, code: ErrorCode, message: str) -> tuple[C
     lost = calls.step(call, CallEvent.LOSE, now=now, code=code, message=message)
     tx.calls.save(lost, was=call.state, at=now)
     tx.audit.append(audit.of_call(AuditEvent.CALL_LOST, lost, now))
+    follow(tx, lost, now)
     return lost, (Told(call=lost),)
 
 
@@ -135,6 +138,7 @@ def not_delivered(tx: Tx, call: Call, now: int, message: str) -> tuple[Call, tup
     failed = calls.step(call, CallEvent.NOT_DELIVERED, now=now, code=ErrorCode.NOT_DELIVERED, message=message)
     tx.calls.save(failed, was=call.state)
     tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, failed, now))
+    follow(tx, failed, now)
     reach(Point.UNDELIVERED_WRITTEN)
     return failed, (Told(call=failed),)
 

@@ -8,8 +8,8 @@ import structlog
 from gateway.domain.calls import Call, CallState
 from gateway.domain.errors import ErrorCode
 from gateway.failpoints import Point, reach
-from gateway.runtime.dispatch import expire_if_due
 from gateway.runtime.effects import After, CancelWork, SessionEnded
+from gateway.runtime.ending import expire_if_due
 from gateway.runtime.pages import Pages
 from gateway.runtime.ports import Clock, StoreBusy, StoreUnavailable, Tx
 from gateway.runtime.refusals import Refusals

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from capabilities.contract import Descriptor
 from gateway.domain.app_catalog import Catalog
+from gateway.domain.calls import Call
 from gateway.domain.configuration import Configuration
 from gateway.domain.pages import PageSession
 from policy.engine import POLICY_ERROR, decide
@@ -78,6 +79,13 @@ class World:
         if page is None:
             return self.builtins.get(capability) or self.apps.without_page.get(capability)
         return page.capabilities.get(capability) or self.apps.on_pages.get(capability)
+
+    def declared_for(self, call: Call) -> Descriptor | None:
+        """The declaration behind `call` now: its mini app's wherever that runs, else its page's or the gateway's."""
+        if call.app is None:
+            return self.declared(call.capability, self.pages.get(call.page) if call.page else None)
+        tool = self.apps.tools.get(call.capability)
+        return tool.descriptor if tool is not None and self.apps.apps[tool.app].is_enabled else None
 
     def with_apps(self, apps: Catalog) -> "World":
         """The same moment with other mini apps; what pages declared under ids these reserve is gone."""

@@ -36,6 +36,7 @@ OPERATIONS: Final = Table(
     optional("app_session", TEXT),
     optional("ended_at", NUMBER),
     optional("cause", TEXT),
+    optional("answers", TEXT),
     sqlite_strict=True,
 )
 _O = OPERATIONS.c

@@ -4,8 +4,8 @@ from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime import audit
-from gateway.runtime.dispatch import end
 from gateway.runtime.effects import CancelWork, Effect
+from gateway.runtime.ending import end
 from gateway.runtime.ports import Tx
 from gateway.runtime.settlement import request_cancel
 

@@ -93,6 +93,7 @@ def upgrade() -> None:
         optional("app_session", TEXT),
         optional("ended_at", NUMBER),
         optional("cause", TEXT),
+        optional("answers", TEXT),
         sa.PrimaryKeyConstraint("id"),
         sa.CheckConstraint(
             "state IN ('cancelled', 'completed', 'expired', 'failed', 'interrupted', 'running', 'unknown')",

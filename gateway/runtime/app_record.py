@@ -1,0 +1,51 @@
+"""What follows the end of a mini app's call: its operation, and the visible record of its app session."""
+
+from typing import Final
+
+from gateway.domain import operations
+from gateway.domain.app_sessions import EntryKind
+from gateway.domain.audit import AuditEvent
+from gateway.domain.calls import Call, CallState
+from gateway.domain.errors import ErrorCode
+from gateway.domain.operations import OperationEvent
+from gateway.runtime import audit
+from gateway.runtime.ports import Tx
+
+
+def noted(tx: Tx, call: Call, kind: EntryKind, now: int, state: str | None = None) -> None:
+    """Add a line to the record of the app session that is live where `call` belongs; without one nothing is kept."""
+    assert call.app is not None
+    assert call.conversation is not None
+    instance = tx.instances.live(call.user, call.conversation, call.app)
+    if instance is not None:
+        tx.app_sessions.append(
+            instance.app_session, kind, ref=call.ref, capability=call.capability, state=state, at=now
+        )
+
+
+def follow(tx: Tx, call: Call, now: int) -> None:
+    """Let the operation of a handler become what its call became; one that expired stays so (case C31)."""
+    if call.app is None or call.operation is not None:
+        return
+    operation = tx.operations.find_of_call(call.ref)
+    event = _event_of(call)
+    if operation is not None and event is not None and event in operations.TRANSITIONS[operation.state]:
+        moved = operations.step(operation, event, now=now, cause=call.code.wire if call.code else None)
+        tx.operations.save(moved, was=operation.state)
+        tx.audit.append(audit.of_operation(AuditEvent.OPERATION_ENDED, moved, call, now))
+    if call.state in (CallState.SUCCEEDED, CallState.FAILED, CallState.CANCELLED):
+        noted(tx, call, EntryKind.CALL_ENDED, now, call.state.value)
+
+
+def _event_of(call: Call) -> OperationEvent | None:
+    if call.state is CallState.UNKNOWN:
+        is_late = call.code is ErrorCode.DEADLINE_EXCEEDED
+        return OperationEvent.EXPIRE if is_late else OperationEvent.LOSE
+    return _FOLLOWS.get(call.state)
+
+
+_FOLLOWS: Final = {
+    CallState.SUCCEEDED: OperationEvent.COMPLETE,
+    CallState.FAILED: OperationEvent.FAIL,
+    CallState.CANCELLED: OperationEvent.CANCEL,
+}
