@@ -47,6 +47,7 @@ class FailureReason(StrEnum):
     APP_CLOSED = "app_closed"
     APP_WITHDRAWN = "app_withdrawn"
     RESTART = "restart"
+    NOBODY_WAITS = "nobody_waits"
 
 
 _S, _E = ActivationState, ActivationEvent

@@ -165,6 +165,12 @@ def of_intent(event: AuditEvent, instance: Instance, at: int, **more: Fact) -> A
     return replace(of_instance(event, instance, at, **more), stream=Stream.HOST_INTENT)
 
 
+def of_refused_intent(page: PageSession, at: int, *, instance: str, intent: str) -> AuditRecord:
+    """A record about an intent for an instance that is not the page's."""
+    record = of_page(AuditEvent.INTENT_REFUSED, page, at, instance=instance, intent=intent)
+    return replace(record, stream=Stream.HOST_INTENT)
+
+
 def of_operation(event: AuditEvent, operation: Operation, call: Call, at: int, **more: Fact) -> AuditRecord:
     """A record about one operation, in the stream of the entry its call came by."""
     return AuditRecord(

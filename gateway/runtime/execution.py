@@ -32,8 +32,8 @@ STARTED_SECONDS: Final = 0.2
 class PageLink(Protocol):
     """How work reaches a page; only the live document at `epoch` may get it."""
 
-    def invoke(self, call: Call, arguments: str, instance: str | None) -> bool:
-        """Hand the call to the document, or to the frame of `instance` on it; False when it is not connected."""
+    def invoke(self, call: Call, arguments: str) -> bool:
+        """Write the invoke frame; False when that document is not connected."""
         ...
 
     def cancel(self, call: Call) -> None:
@@ -239,7 +239,7 @@ class Execution:
             task = asyncio.get_running_loop().create_task(self._run_builtin(call, effect.arguments))
             self._running[call.ref] = task
             task.add_done_callback(lambda _: self._running.pop(call.ref, None))
-        elif self._pages is not None and self._pages.invoke(call, effect.arguments, effect.instance):
+        elif self._pages is not None and self._pages.invoke(call, effect.arguments):
             self._remember(call)
             reach(Point.INVOKE_QUEUED)
         else:

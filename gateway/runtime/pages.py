@@ -24,6 +24,7 @@ from gateway.runtime.effects import After, Ask, AskChanged, Effect, KeyEnded, Tr
 from gateway.runtime.ending import end
 from gateway.runtime.joining import Hello, Joining, join, use_ticket
 from gateway.runtime.ports import Clock, Ids, Tx
+from gateway.runtime.releasing import try_again
 from gateway.runtime.settlement import lose, not_delivered
 from gateway.runtime.spine import Spine
 from gateway.runtime.vault import Vault
@@ -307,15 +308,11 @@ class Pages:
         link = self._links.get(page)
         return live is not None and link is not None and live.session.epoch == epoch and link.send(frame)
 
-    def invoke(self, call: Call, arguments: str, instance: str | None) -> bool:
-        """Hand a dispatched call to its document, or to a frame on it (`execution.PageLink`)."""
+    def invoke(self, call: Call, arguments: str) -> bool:
+        """Hand a dispatched call to its document (`execution.PageLink`)."""
         assert call.page is not None
         assert call.epoch is not None
         assert call.execute_by is not None
-        if instance is not None:
-            page, remaining = self._live.world.pages.get(call.page), max(0, call.execute_by - self._clock.now())
-            is_there = page is not None and page.session.epoch == call.epoch
-            return is_there and self._frames.tool(page, instance, call, arguments, remaining)
         frame: dict[str, Any] = {
             "type": "invoke",
             "ref": call.ref,

@@ -9,7 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from gateway.domain.app_catalog import OfferedApp
+from gateway.domain.calls import Call
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.domain.instances import Instance
 from gateway.domain.intents import HostIntent
 from gateway.runtime.settlement import Answer
 from gateway.runtime.world import LivePage
@@ -135,6 +138,44 @@ class Workspaces(Protocol):
 
         `tell` takes receipts while it is not over.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What an instance is opened with: its app, what it shows, and what it kept (`data` is canonical JSON)."""
+
+    app: OfferedApp
+    state: JsonObject
+    revision: int
+    data: str
+
+
+class FrameLink(Protocol):
+    """The way to the frames on pages. Each is a frame of the channel; False: the document is not connected."""
+
+    def open(self, page: LivePage, instance: Instance, shown: Shown) -> bool:
+        """Mount it in the background; what is mounted already only takes the new state."""
+        ...
+
+    def state(self, page: LivePage, instance: Instance, state: JsonObject) -> bool:
+        """Replace what it shows."""
+        ...
+
+    def ask_front(self, page: LivePage, instance: Instance, *, agent: str, remaining_ms: int) -> bool:
+        """Ask the person to let it come to the front for `agent`; without one, put it back where it was."""
+        ...
+
+    def close(self, page: LivePage, instance: Instance, reason: str) -> bool:
+        """Take its frame away, and every question about it."""
+        ...
+
+    def tool(self, page: LivePage, instance: str, call: Call, arguments: str, remaining_ms: int) -> bool:
+        """Have its bundle's handler run `call`."""
+        ...
+
+    def cancel(self, page: LivePage, instance: str, ref: str) -> bool:
+        """Ask its bundle's handler to stop."""
         ...
 
 

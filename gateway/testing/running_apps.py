@@ -32,6 +32,9 @@ class MemoryInstances:
     def find(self, instance: str) -> Instance | None:
         return self._rows.get(instance)
 
+    def of_app_session(self, app_session: str) -> Instance | None:
+        return next((i for i in self._rows.values() if i.app_session == app_session), None)
+
     def live(self, user: str, conversation: str, app: str) -> Instance | None:
         wanted = (user, conversation, app)
         return next((i for i in self.all_live() if (i.user, i.conversation, i.app) == wanted), None)
@@ -133,6 +136,10 @@ class MemoryOperations:
 
     def find_of_call(self, ref: str) -> Operation | None:
         return next((operation for operation in self._rows.values() if operation.call == ref), None)
+
+    def newest_of(self, app_session: str) -> Operation | None:
+        own = [operation for operation in self._rows.values() if operation.app_session == app_session]
+        return max(own, key=lambda operation: (operation.started_at, operation.id), default=None)
 
     def running(self, user: str, conversation: str, app: str) -> Sequence[Operation]:
         wanted = (user, conversation, app, OperationState.RUNNING)

@@ -26,7 +26,7 @@ def an_instance(name: str = "inst_1", **changes: Any) -> Instance:
         digest="d" * 64,
         user="maria",
         conversation="talk",
-        app_session="apps_1",
+        app_session=f"apps of {name}",
         state=InstanceState.STARTING,
         opened_at=NOW,
     )
@@ -69,7 +69,9 @@ async def test_an_instance_comes_back_as_it_went_in(store: Store) -> None:
     )
     await store.run(lambda tx: tx.instances.add(full))
     assert await store.run(lambda tx: tx.instances.find("inst_1")) == full
+    assert await store.run(lambda tx: tx.instances.of_app_session("apps of inst_1")) == full
     assert await store.run(lambda tx: tx.instances.find("inst_2")) is None
+    assert await store.run(lambda tx: tx.instances.of_app_session("apps of inst_2")) is None
 
 
 async def test_one_instance_of_an_app_is_live_in_a_conversation(store: Store) -> None:
@@ -210,6 +212,19 @@ async def test_running_operations_of_the_runtime_are_due_at_their_deadline(store
     assert await store.run(lambda tx: tx.operations.due(NOW, 10)) == []
     running = await store.run(lambda tx: tx.operations.running("maria", "talk", APP))
     assert [operation.id for operation in running] == ["oper_0", "oper_2"]
+
+
+async def test_the_newest_operation_of_an_app_session_is_found(store: Store) -> None:
+    def work(tx: Tx) -> None:
+        for number, at in enumerate((NOW, NOW + 1, NOW)):
+            tx.calls.add(a_call(f"call_{number}"), None)
+            tx.operations.add(
+                an_operation(f"oper_{number}", call=f"call_{number}", app_session="apps_1", started_at=at)
+            )
+
+    await store.run(work)
+    newest = await store.run(lambda tx: (tx.operations.newest_of("apps_1"), tx.operations.newest_of("apps_2")))
+    assert newest == (an_operation("oper_1", call="call_1", app_session="apps_1", started_at=NOW + 1), None)
 
 
 async def test_an_operation_ends_once(store: Store) -> None:

@@ -57,12 +57,16 @@ Index(
 Index("instances_on_page", _I.page, sqlite_where=_IS_LIVE, postgresql_where=_IS_LIVE)
 Index("instances_gone", _I.page_gone_at, sqlite_where=_IS_GONE, postgresql_where=_IS_GONE)
 Index("instances_closed", _I.closed_at)
+Index("instances_of_app_session", _I.app_session, unique=True)
 
 _ADD: Final = Statement(insert_of(INSTANCES), *names_of(INSTANCES))
 _SAVE: Final = Statement(
     replace_of(INSTANCES, "id").where(_I.state == value(_I.state, "was")), *names_of_replace(INSTANCES, "id"), "was"
 )
 _FIND: Final = Statement(select(INSTANCES).where(_I.id == value(_I.id)), "id")
+_OF_APP_SESSION: Final = Statement(
+    select(INSTANCES).where(_I.app_session == value(_I.app_session)), "app_session"
+)
 _LIVE: Final = Statement(
     select(INSTANCES).where(
         _IS_LIVE,
@@ -118,6 +122,9 @@ class SqlInstances:
 
     def find(self, instance: str) -> Instance | None:
         return self._one(_FIND, (instance,))
+
+    def of_app_session(self, app_session: str) -> Instance | None:
+        return self._one(_OF_APP_SESSION, (app_session,))
 
     def live(self, user: str, conversation: str, app: str) -> Instance | None:
         return self._one(_LIVE, (app, conversation, user))

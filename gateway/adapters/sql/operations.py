@@ -45,6 +45,7 @@ _IS_RUNNING = one_of(_O.state, [OperationState.RUNNING])
 _IS_TIMED = and_(_IS_RUNNING, one_of(_O.carrier, [Carrier.RUNTIME]))
 OPERATIONS.append_constraint(CheckConstraint(one_of(_O.state, OperationState), name="operations_state"))
 OPERATIONS.append_constraint(CheckConstraint(one_of(_O.carrier, Carrier), name="operations_carrier"))
+Index("operations_of_app_session", _O.app_session, _O.started_at)
 Index("operations_of_call", _O.call, unique=True)
 Index("operations_due", _O.deadline, sqlite_where=_IS_TIMED, postgresql_where=_IS_TIMED)
 Index("operations_running", _O.app, _O.conversation, sqlite_where=_IS_RUNNING, postgresql_where=_IS_RUNNING)
@@ -69,6 +70,13 @@ _RUNNING: Final = Statement(
     "app",
     "conversation",
     "user",
+)
+_NEWEST: Final = Statement(
+    select(OPERATIONS)
+    .where(_O.app_session == value(_O.app_session))
+    .order_by(_O.started_at.desc(), _O.id.desc())
+    .limit(literal_column("1")),
+    "app_session",
 )
 _DUE: Final = Statement(
     select(OPERATIONS)
@@ -99,6 +107,9 @@ class SqlOperations:
 
     def find_of_call(self, ref: str) -> Operation | None:
         return self._one(_FIND_OF_CALL, (ref,))
+
+    def newest_of(self, app_session: str) -> Operation | None:
+        return self._one(_NEWEST, (app_session,))
 
     def running(self, user: str, conversation: str, app: str) -> Sequence[Operation]:
         return self._many(_RUNNING, (app, conversation, user))

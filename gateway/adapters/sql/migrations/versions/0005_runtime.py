@@ -53,6 +53,7 @@ def upgrade() -> None:
     op.create_index("instances_on_page", "instances", ["page"], **is_live)
     op.create_index("instances_gone", "instances", ["page_gone_at"], **where("page_gone_at IS NOT NULL"))
     op.create_index("instances_closed", "instances", ["closed_at"])
+    op.create_index("instances_of_app_session", "instances", ["app_session"], unique=True)
     op.create_table(
         "activations",
         needed("id", TEXT),
@@ -102,6 +103,7 @@ def upgrade() -> None:
         sa.CheckConstraint("carrier IN ('handler', 'runtime')", name="operations_carrier"),
         sqlite_strict=True,
     )
+    op.create_index("operations_of_app_session", "operations", ["app_session", "started_at"])
     op.create_index("operations_of_call", "operations", ["call"], unique=True)
     op.create_index(
         "operations_due", "operations", ["deadline"], **where("state IN ('running') AND carrier IN ('runtime')")
