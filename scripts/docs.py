@@ -201,9 +201,11 @@ def _codes_of_pages() -> Iterator[str]:
 # ---- audit events -----------------------------------------------------------------------------------------------
 
 FACTS: Final[Mapping[str, str]] = {
+    "activation": "an attempt to make a mini app ready",
     "admin_token": "the id of an admin token",
     "admin_tokens": "how many admin tokens were forgotten or ended",
     "agent": "the agent's name in the configuration; absent where no agent is involved",
+    "app": "the id of a mini app",
     "approval": "the gateway's name of the approval",
     "arguments": "keyed digest of the arguments (HMAC-SHA-256 with the installation's key, 16 bytes)",
     "audit_records": "how many audit records were forgotten",
@@ -213,14 +215,21 @@ FACTS: Final[Mapping[str, str]] = {
     "cancelled": "how many calls a restore found not handed out yet",
     "capabilities": "the patterns a service key covers",
     "capability": "a capability id, as asked",
+    "carrier": "who does the work of an operation: `runtime` or `handler`",
+    "cause": "what ended an operation: `deadline`, a host intent, or the capability that interrupted it",
     "code": "the wire spelling of a [code](codes.md)",
     "configuration": "the revision of the configuration file in force",
+    "conversation": "the conversation a mini app runs in",
+    "digest": "the first 32 hex digits of the digest of a mini app's package",
     "door": "`mcp`, `surface`, `host_tokens`, `page`, `in_page`, `assets`, `admin` or `well_known`; `elsewhere` for an address no door has, `connection` before there is a request",
     "conversations": "how many empty logs of conversations were forgotten",
     "epoch": "which document of the page session, counted from 1",
     "expires_at": "the end, in milliseconds since 1970",
     "fingerprint": "the first 16 hex digits of the capability fingerprint",
     "further": "how many refusals came after those that were written singly",
+    "goal": "what an activation is after: `app` or `foreground`",
+    "instance": "one running mini app",
+    "intent": "what the person or the browser did to a mini app's frame",
     "kept": "the revision that stays in force",
     "key": "the id of a service key",
     "keys": "how many service keys were forgotten or ended",
@@ -228,6 +237,7 @@ FACTS: Final[Mapping[str, str]] = {
     "lifted": "how many remembered denials were lifted",
     "minted_calls": "how many other calls were forgotten",
     "name": "the name of an admin token",
+    "operation": "durable work with a deadline",
     "origin": "the origin of the page or request",
     "page": "a page session",
     "pages": "how many page sessions were forgotten or ended",
@@ -262,6 +272,10 @@ APPROVAL: Final = "approval ref agent user capability arguments shown page epoch
 PAGE: Final = "page epoch site user origin"
 DOOR: Final = "door peer code"
 
+ACTIVATION: Final = "activation instance app user conversation goal state reason"
+INSTANCE: Final = "instance app digest user conversation site page state reason"
+OPERATION: Final = "operation ref app user conversation carrier state cause"
+
 ENTRY: Final = "the call's entry"
 """The stream of the door a call came in by."""
 
@@ -276,6 +290,7 @@ class Event:
 
 
 _A = AuditEvent
+_AGENT, _INTENT = Stream.AGENT_TOOL.value, Stream.HOST_INTENT.value
 _ADMIN, _IDENTITY, _UI = Stream.ADMIN.value, Stream.IDENTITY.value, Stream.UI_ACTION.value
 
 EVENTS: Final[Mapping[AuditEvent, Event]] = {
@@ -287,7 +302,7 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.CALL_ADMITTED: Event("A request became a call.", ENTRY, CALL),
     _A.CALL_REPLAYED: Event("A request found the call it had become before; nothing ran again.", ENTRY, CALL),
     _A.CALL_DISPATCHED: Event("The call was handed to its one executor.", ENTRY, CALL),
-    _A.CALL_ENDED: Event("The call reached a terminal state.", ENTRY, f"{CALL} late"),
+    _A.CALL_ENDED: Event("The call reached a terminal state.", ENTRY, f"{CALL} late reason cause"),
     _A.CALL_LOST: Event("No answer can be expected any more: the call is `unknown`.", ENTRY, CALL),
     _A.CALL_ORPHANED: Event("The last waiter hung up before the call was handed out.", ENTRY, CALL),
     _A.CALL_REARMED: Event("A caller of an orphaned call came back in time.", ENTRY, CALL),
@@ -317,6 +332,22 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.APPROVAL_CONSUMED: Event("The approval was used up by the dispatch of its call.", ENTRY, APPROVAL),
     _A.APPROVAL_LAPSED: Event("An approval was not used within its time.", ENTRY, APPROVAL),
     _A.DENIAL_LIFTED: Event("The person allowed an agent to ask again.", _UI, f"{PAGE} capability agent lifted"),
+    _A.ACTIVATION_STARTED: Event("A call needs its mini app ready; the attempt began.", _AGENT, f"{ACTIVATION} ref"),
+    _A.ACTIVATION_REACHED: Event("The app is as the attempt wanted it.", _AGENT, ACTIVATION),
+    _A.ACTIVATION_FAILED: Event("The attempt failed; what waited for it was answered.", _AGENT, ACTIVATION),
+    _A.ACTIVATION_CANCELLED: Event(
+        "The attempt was given up: interrupted, or nobody waited for it any more.", _AGENT, ACTIVATION
+    ),
+    _A.INSTANCE_OPENED: Event("A mini app is being started.", _AGENT, INSTANCE),
+    _A.INSTANCE_CLOSED: Event("A running mini app was taken down.", _AGENT, INSTANCE),
+    _A.OPERATION_STARTED: Event("Durable work began.", ENTRY, OPERATION),
+    _A.OPERATION_ENDED: Event("Durable work reached its one end, or was lost.", ENTRY, OPERATION),
+    _A.INTENT_REPORTED: Event(
+        "A page told what the person or the browser did to a mini app's frame.", _INTENT, f"{INSTANCE} intent"
+    ),
+    _A.INTENT_REFUSED: Event(
+        "A page told of a frame that is not its own; nothing followed.", _INTENT, f"{PAGE} instance intent"
+    ),
     _A.CONTEXT_DESCRIBED: Event("An agent was given the records a page shows.", _IDENTITY, f"{PAGE} agent session"),
     _A.PAGE_CONNECTED: Event("A new page session began.", _IDENTITY, PAGE),
     _A.PAGE_REPLACED: Event(

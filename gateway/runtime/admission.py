@@ -253,6 +253,23 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
         row, result = concluded(row, answer, answer.event, now, result_ms=world.configuration.limits.result_ms)
         tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, row, now))
         reach(Point.COMPUTED)
+    _write(tx, plan, row, result, now)
+    if row.state is CallState.DISPATCHED:
+        row, handed = handed_over(tx, world, row, plan.arguments, now)
+        effects += handed
+        result = tx.calls.result_of(row.ref) if row.state.is_terminal else None
+    if approval is not None:
+        tx.approvals.add(replace(approval, payload="") if plan.keep_in_memory else approval)
+        reach(Point.QUESTION_OPENED)
+        tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_OPENED, approval, row, now))
+        effects = (Ask(approval=approval, is_secret=plan.keep_in_memory),)
+    if plan.baseline is not None:
+        tx.baselines.put(plan.request.session.id, plan.baseline)
+    return After(Admitted(call=row, result=result), effects)
+
+
+def _write(tx: Tx, plan: Plan, row: Call, result: Result | None, now: int) -> None:
+    assert plan.resolved is not None
     try:
         stored = None if plan.keep_in_memory or row.state.is_terminal else plan.arguments
         tx.calls.add(row, stored, promise=_promise(plan.resolved))
@@ -270,18 +287,6 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
     reach(Point.RECEIPT_ADDED)
     if row.state is CallState.WAITING_ACTIVATION and row.activation is not None:
         tx.calls.add_receipt(row.ref, "starting", reason=None, at=now)
-    if row.state is CallState.DISPATCHED:
-        row, handed = handed_over(tx, world, row, plan.arguments, now)
-        effects += handed
-        result = tx.calls.result_of(row.ref) if row.state.is_terminal else None
-    if approval is not None:
-        tx.approvals.add(replace(approval, payload="") if plan.keep_in_memory else approval)
-        reach(Point.QUESTION_OPENED)
-        tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_OPENED, approval, row, now))
-        effects = (Ask(approval=approval, is_secret=plan.keep_in_memory),)
-    if plan.baseline is not None:
-        tx.baselines.put(plan.request.session.id, plan.baseline)
-    return After(Admitted(call=row, result=result), effects)
 
 
 def _of_app(tx: Tx, world: World, plan: Plan, row: Call, now: int) -> tuple[Call, tuple[Effect, ...]]:
@@ -289,7 +294,9 @@ def _of_app(tx: Tx, world: World, plan: Plan, row: Call, now: int) -> tuple[Call
     assert plan.resolved is not None
     page = plan.resolved.page
     activation, effects = activation_for(tx, world, plan.ids, row, now, host=page.id if page else None)
-    return (placed(tx, world, row) if activation is None else waiting(row, activation)), effects
+    if activation is not None:
+        return waiting(row, activation), effects
+    return await_executor(world, placed(tx, world, row), now), effects
 
 
 def _promise(resolved: Resolved) -> str | None:

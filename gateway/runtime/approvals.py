@@ -181,7 +181,8 @@ class Approvals:
             return await_executor(world, calls.step(call, event, now=now), now), ()
         activation, effects = activation_for(tx, world, self._ids, call, now, host=approval.page)
         if activation is None:
-            return placed(tx, world, calls.step(call, CallEvent.APPROVE, now=now)), effects
+            ready = placed(tx, world, calls.step(call, CallEvent.APPROVE, now=now))
+            return await_executor(world, ready, now), effects
         return waiting(calls.step(call, CallEvent.APPROVE_UNREADY, now=now), activation), effects
 
     def _deny(self, tx: Tx, world: World, approval: Approval, call: Call, now: int) -> tuple[Effect, ...]:

@@ -10,6 +10,7 @@ from gateway.domain.instances import Instance
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.activation import activation_for, placed, waiting
+from gateway.runtime.admission import await_executor
 from gateway.runtime.dispatch import dispatch
 from gateway.runtime.effects import Effect
 from gateway.runtime.ports import Ids, Tx
@@ -56,7 +57,7 @@ def _goal(world: World, call: Call) -> Goal:
 
 
 def _let_go(tx: Tx, world: World, call: Call, texts: Texts, now: int) -> Effects:
-    ready = placed(tx, world, calls.step(call, CallEvent.ACTIVATED, now=now))
+    ready = await_executor(world, placed(tx, world, calls.step(call, CallEvent.ACTIVATED, now=now)), now)
     tx.calls.save(ready, was=CallState.WAITING_ACTIVATION)
     sent, effects = dispatch(tx, world, ready, now, arguments=texts(call.ref))
     if sent.state is CallState.DISPATCHED and sent.operation is None:

@@ -187,7 +187,9 @@ async def test_calls_wait_for_an_activation_in_the_order_they_came(store: Store)
 
 async def test_an_operation_comes_back_as_it_went_in(store: Store) -> None:
     await store.run(lambda tx: tx.calls.add(a_call("call_1"), None))
-    full = an_operation(app_session="apps_1", state=OperationState.INTERRUPTED, ended_at=NOW, cause="left", answers="{}")
+    full = an_operation(
+        app_session="apps_1", state=OperationState.INTERRUPTED, ended_at=NOW, cause="left", answers="{}"
+    )
     await store.run(lambda tx: tx.operations.add(full))
     assert await store.run(lambda tx: tx.operations.find("oper_1")) == full
     assert await store.run(lambda tx: tx.operations.find_of_call("call_1")) == full

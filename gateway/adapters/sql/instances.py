@@ -64,9 +64,7 @@ _SAVE: Final = Statement(
     replace_of(INSTANCES, "id").where(_I.state == value(_I.state, "was")), *names_of_replace(INSTANCES, "id"), "was"
 )
 _FIND: Final = Statement(select(INSTANCES).where(_I.id == value(_I.id)), "id")
-_OF_APP_SESSION: Final = Statement(
-    select(INSTANCES).where(_I.app_session == value(_I.app_session)), "app_session"
-)
+_OF_APP_SESSION: Final = Statement(select(INSTANCES).where(_I.app_session == value(_I.app_session)), "app_session")
 _LIVE: Final = Statement(
     select(INSTANCES).where(
         _IS_LIVE,

@@ -83,7 +83,7 @@ def upgrade() -> None:
     op.create_table(
         "operations",
         needed("id", TEXT),
-        sa.Column("call", TEXT, sa.ForeignKey("calls.ref"), nullable=False),
+        needed("call", TEXT),
         needed("app", TEXT),
         needed("user", TEXT),
         needed("conversation", TEXT),
@@ -96,6 +96,7 @@ def upgrade() -> None:
         optional("cause", TEXT),
         optional("answers", TEXT),
         sa.PrimaryKeyConstraint("id"),
+        sa.ForeignKeyConstraint(["call"], ["calls.ref"]),
         sa.CheckConstraint(
             "state IN ('cancelled', 'completed', 'expired', 'failed', 'interrupted', 'running', 'unknown')",
             name="operations_state",
