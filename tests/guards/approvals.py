@@ -6,6 +6,7 @@ from tests.guards.guard import Guard
 
 _APPROVALS: Final = "gateway/runtime/approvals.py"
 _DISPATCH: Final = "gateway/runtime/dispatch.py"
+_ENDING: Final = "gateway/runtime/ending.py"
 _ADMISSION: Final = "gateway/runtime/admission.py"
 _RE_CHECK: Final = "tests/unit/runtime/test_re_check.py"
 _AFTER: Final = f"{_RE_CHECK}::test_a_change_after_the_yes_stops_the_dispatch"
