@@ -21,16 +21,24 @@ def declared_in(folder: Path, module: str) -> dict[str, Any]:
         tools = load_app(folder, module)
         return {"declaration": tools.declaration(), "runs_python": tools.runs_python}
     except AppNotLoaded as error:
-        cause = error.__cause__
-        trace = "" if cause is None else "".join(traceback.format_exception(cause))
-        return {"refused": str(error), "trace": trace}
+        return {"refused": str(error), "trace": _trace(error.__cause__, folder.resolve())}
     except DeclarationError as error:
         return {"refused": str(error), "trace": ""}
     except Exception as error:  # noqa: BLE001 - a field of another type than declared fails anywhere
         return {
             "refused": f"the declaration cannot be written down: {type(error).__name__}: {error}",
-            "trace": traceback.format_exc(),
+            "trace": _trace(error, folder.resolve()),
         }
+
+
+def _trace(error: BaseException | None, home: Path) -> str:
+    """Where `error` came from, beginning with the app's own code: how we came to run it is not the author's concern."""
+    if error is None:
+        return ""
+    own = error.__traceback__
+    while own is not None and not Path(own.tb_frame.f_code.co_filename).is_relative_to(home):
+        own = own.tb_next
+    return "".join(traceback.format_exception(type(error), error, own))
 
 
 def main() -> None:

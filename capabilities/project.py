@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from capabilities.manifest import MANIFEST_NAME
+from capabilities.manifest_rules import CODE_BYTES
 from capabilities.package import SIGNATURE_NAME
 from capabilities.paths import is_module, is_path
 
@@ -104,8 +105,8 @@ def _below(folder: Path, path: str) -> Iterator[str]:
     if not is_path(clean) or clean in (MANIFEST_NAME, SIGNATURE_NAME):
         raise ProjectRefused(f"`{path}` is no path a package may hold: plain names, below the project's folder")
     place = folder / clean
-    if place.is_symlink():
-        raise ProjectRefused(f"`{clean}` is a link; a package holds files only")
+    if any(step.is_symlink() for step in (place, *place.parents) if step.is_relative_to(folder) and step != folder):
+        raise ProjectRefused(f"`{clean}` is a link, or lies behind one; a package holds files only")
     if not place.is_dir():
         yield clean
         return
@@ -117,6 +118,10 @@ def _below(folder: Path, path: str) -> Iterator[str]:
 
 def _content(folder: Path, path: str) -> bytes:
     try:
-        return (folder / path).read_bytes()
+        with (folder / path).open("rb") as file:
+            data = file.read(CODE_BYTES + 1)
     except OSError as error:
         raise ProjectRefused(f"`{path}` cannot be read: {error.strerror}") from None
+    if len(data) > CODE_BYTES:
+        raise ProjectRefused(f"`{path}` is larger than {CODE_BYTES} bytes")
+    return data
