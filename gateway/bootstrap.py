@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import structlog
@@ -17,9 +18,11 @@ from capabilities.contract import Descriptor, Handler
 from capabilities.registry import BUILTINS, Builtin
 from gateway.adapters import configuration_file
 from gateway.adapters.clock import SystemClock
+from gateway.adapters.executors.python_workers import PythonWorkers
 from gateway.adapters.ids import RandomIds
 from gateway.adapters.logs import configure_logs
 from gateway.adapters.metrics import CONTENT_TYPE, PrometheusMeter
+from gateway.adapters.outbound_http import GuardedHttp
 from gateway.adapters.sql import backups, check_place, open_postgresql, open_sqlite
 from gateway.adapters.sql.moving import Moved, move
 from gateway.domain.audit import AuditEvent, AuditRecord
@@ -37,11 +40,12 @@ from gateway.runtime.checkpoints import write_checkpoints
 from gateway.runtime.context import Contexts
 from gateway.runtime.draining import settled
 from gateway.runtime.execution import Execution
+from gateway.runtime.handler_services import AppServices
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.pages import Pages
 from gateway.runtime.planning import Planner
-from gateway.runtime.ports import Clock, Ids, Store, StoreBusy, StoreRefused, StoreUnavailable, Tx
+from gateway.runtime.ports import Clock, Ids, Store, StoreBusy, StoreRefused, StoreUnavailable, Tx, Workers
 from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
 from gateway.runtime.recovery import recover
@@ -57,6 +61,7 @@ from gateway.runtime.telemetry import NO_METER, NO_TRACER, Telemetry, Tracer, na
 from gateway.runtime.telemetry.gauges import read_gauges
 from gateway.runtime.telemetry.metered_store import MeteredStore
 from gateway.runtime.vault import Vault
+from gateway.runtime.workers import WorkerCalls
 from gateway.runtime.workspaces import NoWorkspaces
 from gateway.runtime.world import Live, World
 from gateway.settings import Server
@@ -74,6 +79,8 @@ AT_A_TERMINAL: Final = "warning"
 """What a command that works by itself logs, on standard error: standard output is for its own words."""
 
 _log = structlog.get_logger("ostiary.gateway")
+
+_NO_ENVIRONMENT: Final[Mapping[str, str]] = MappingProxyType({})
 
 Enabled = Callable[[Configuration], Mapping[str, Descriptor]]
 """Which built-ins a configuration turns on."""
@@ -151,6 +158,7 @@ async def build(
             enabled=enabled,
             handlers={name: builtin.handler for name, builtin in builtins.items()},
             telemetry=Telemetry(meter=meter or NO_METER, tracer=tracer),
+            environment=os.environ,
         )
         sweeper = Sweeper(
             spine=services.spine,
@@ -181,6 +189,8 @@ async def build(
 
 async def _finish(services: Services) -> None:
     """Let what was begun be committed, and say that the gateway stopped; a dead store holds up nobody."""
+    # First: what handlers still say is recorded.
+    await services.workers.close()
     now = services.clock.now()
     stopped = audit.of_admin(AuditEvent.GATEWAY_STOPPED, now)
     services.spine.close()
@@ -317,8 +327,14 @@ def wire(
     enabled: Enabled,
     handlers: Mapping[str, Handler],
     telemetry: Telemetry | None = None,
+    workers: Workers | None = None,
+    environment: Mapping[str, str] = _NO_ENVIRONMENT,
 ) -> Services:
-    """Make the use cases over one store; without `telemetry` nobody is told how they fare."""
+    """Make the use cases over one store; without `telemetry` nobody is told how they fare.
+
+    `workers` run mini apps in Python, in processes unless a test says otherwise; `environment` is where their secrets
+    are looked up.
+    """
     telemetry = telemetry or Telemetry()
     spine, vault, wall, clock = Spine(store), Vault(), clock, SteadyClock(clock)
     meter = telemetry.meter
@@ -353,7 +369,16 @@ def wire(
     )
     pages = Pages(spine=spine, live=live, clock=clock, ids=ids, approvals=approvals, vault=vault)
     pages.on_gone(sessions.page_gone)
-    execution = Execution(spine=spine, live=live, clock=clock, handlers=handlers, watch=telemetry.calls)
+    app_services = AppServices(
+        spine=spine, live=live, clock=clock, http=GuardedHttp(), environment=environment, meter=meter
+    )
+    workers = workers or PythonWorkers(clock)
+    worker_calls = WorkerCalls(
+        spine=spine, live=live, clock=clock, workers=workers, services=app_services, meter=meter
+    )
+    execution = Execution(
+        spine=spine, live=live, clock=clock, handlers=handlers, workers=worker_calls, watch=telemetry.calls
+    )
     execution.connect_pages(pages)
     contexts = Contexts(pages=pages, ids=ids)
     # Ages are judged by the wall: a clock that only once was far ahead would make everything old.
@@ -372,6 +397,7 @@ def wire(
         calls=calls,
         approvals=approvals,
         execution=execution,
+        workers=workers,
         pages=pages,
         contexts=contexts,
         activity=Activity(spine=spine, live=live, clock=clock, calls=calls, pages=pages, sessions=sessions),

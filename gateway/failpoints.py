@@ -102,6 +102,12 @@ class Point(StrEnum):
     """Progress told to the waiters · the result."""
     BUILTIN_BEGUN = "builtin_begun"
     """The dispatch of a built-in · its handler."""
+    JOB_GIVEN = "job_given"
+    """A call handed to its worker · whatever the worker says of it."""
+    JOB_ANSWERED = "job_answered"
+    """The answer of a worker · the record of it."""
+    JOB_LOST = "job_lost"
+    """The `unknown` of what a dead worker held · its commit."""
     BUILTIN_ENDED = "builtin_ended"
     """The handler of a built-in · the record of its answer."""
 

@@ -386,6 +386,9 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
         _ADMIN,
         "by what code",
     ),
+    _A.HANDLER_REFUSED: Event(
+        "A handler of a mini app asked for a host or a secret it may not have.", _IDENTITY, "app ref what target code"
+    ),
     _A.RETENTION_APPLIED: Event(
         "What was older than the configuration keeps was forgotten; one record for each run that forgot history.",
         _ADMIN,

@@ -36,6 +36,7 @@ def load(text: str, path: str, *, builtins: Collection[str] = frozenset(BUILTINS
         sites=sites,
         agents=agents,
         rules=sections.rules_of(top, agents, sites),
+        apps=sections.apps_of(top),
     )
     problems.settle()
     return configuration

@@ -73,6 +73,7 @@ class AuditEvent(StrEnum):
     ADMIN_TOKEN_ADDED = "admin_token.added"  # noqa: S105 - the word of an event, not a secret
     ADMIN_TOKEN_REVOKED = "admin_token.revoked"  # noqa: S105 - the word of an event, not a secret
     ADMIN_REFUSED = "admin.refused"
+    HANDLER_REFUSED = "handler.refused"
     RETENTION_APPLIED = "retention.applied"
     CONFIGURATION_LOADED = "configuration.loaded"
     CONFIGURATION_REFUSED = "configuration.refused"

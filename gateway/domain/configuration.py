@@ -13,6 +13,19 @@ IN_PAGE: Final = "in-page:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AppGrant:
+    """What the operator gives an installed mini app beside its permissions.
+
+    Attributes:
+        secrets: by the name the app uses, the variable of the gateway's environment that holds the value.
+        internal_hosts: `host` or `host:port` of the own network that its handlers may ask, if they declare it.
+    """
+
+    secrets: Mapping[str, str] = field(default_factory=dict[str, str])
+    internal_hosts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """Immutable; a reload swaps the whole value. `revision` is `policy-` and 12 hex of the file's SHA-256."""
 
@@ -22,6 +35,7 @@ class Configuration:
     sites: Mapping[str, Site] = field(default_factory=dict[str, Site])
     agents: Mapping[str, AgentProfile] = field(default_factory=dict[str, AgentProfile])
     rules: tuple[Rule, ...] = ()
+    apps: Mapping[str, AppGrant] = field(default_factory=dict[str, AppGrant])
 
     def limits_of(self, site: str | None) -> Limits:
         """The limits on `site`: the general ones, with what the site lowers."""

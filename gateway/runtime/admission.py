@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
+from capabilities.contract import Descriptor, HandlerKind
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditEvent
@@ -17,6 +18,7 @@ from gateway.domain.canonical import canonical, sha256_hex
 from gateway.domain.conversations import Following
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Baseline
+from gateway.domain.workers import STOP_MS
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.activation import activation_for, placed, waiting
@@ -336,7 +338,7 @@ def _row(world: World, plan: Plan, resolved: Resolved, now: int) -> Call:
         epoch=page.session.epoch if page else None,
         app=app,
         conversation=request.session.conversation if app else None,
-        timeout_ms=resolved.descriptor.timeout_ms,
+        timeout_ms=_execution_ms(resolved.descriptor),
         admitted_at=now,
         deadline=deadline,
         input_in_memory=plan.keep_in_memory,
@@ -346,6 +348,11 @@ def _row(world: World, plan: Plan, resolved: Resolved, now: int) -> Call:
     if entry.decision.verdict is Verdict.ASK:
         return replace(call, state=CallState.AWAITING_APPROVAL)
     return await_executor(world, call, now)
+
+
+def _execution_ms(declared: Descriptor) -> int:
+    """How long the work may take. A worker tells its handler to stop in time, and hears whether it did."""
+    return declared.timeout_ms + (STOP_MS if declared.handler is HandlerKind.PYTHON else 0)
 
 
 def await_executor(world: World, call: Call, now: int) -> Call:

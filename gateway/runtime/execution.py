@@ -1,4 +1,4 @@
-"""Hands dispatched work to its one executor and takes the answer back: the page, or a runtime built-in."""
+"""Hands dispatched work to its one executor and takes the answer back: a page, a worker, or a runtime built-in."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 import orjson
 
-from capabilities.contract import Computation, Descriptor, Handler
+from capabilities.contract import Computation, Descriptor, Handler, HandlerKind
 from gateway.domain.calls import Call, CallState
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode
@@ -20,6 +20,7 @@ from gateway.runtime.settlement import Answer, PageRefusal, judged, not_delivere
 from gateway.runtime.spine import Spine
 from gateway.runtime.telemetry import CallWatch
 from gateway.runtime.validators import broken_promise, validator_of
+from gateway.runtime.workers import Reports, WorkerCalls
 from gateway.runtime.world import Live
 
 ON_PAGE_MAX: Final = 4_096
@@ -68,18 +69,27 @@ class Execution:
     """Executors by handler kind, and the one way an answer becomes a settlement."""
 
     def __init__(
-        self, *, spine: Spine, live: Live, clock: Clock, handlers: Mapping[str, Handler], watch: CallWatch
+        self,
+        *,
+        spine: Spine,
+        live: Live,
+        clock: Clock,
+        handlers: Mapping[str, Handler],
+        workers: WorkerCalls,
+        watch: CallWatch,
     ) -> None:
         self._spine = spine
         self._live = live
         self._clock = clock
         self._handlers = handlers
+        self._workers = workers
         self._watch = watch
         self._running: dict[str, asyncio.Task[None]] = {}
         self._pages: PageLink | None = None
         self._on_page: dict[str, _OnPage] = {}
         self._started: dict[str, int] = {}
         self._is_storing = False
+        workers.report_to(Reports(self._note_started, self.progressed, self._answered_by_worker))
         spine.on(Execute, self._execute)
         spine.on(CancelWork, self._cancel)
 
@@ -195,12 +205,18 @@ class Execution:
         if handed is None or (handed.call.page, handed.call.epoch) != (page, epoch):
             return
         self._watch.ran_in(ref, span)
+        self._note_started(ref)
+
+    def _note_started(self, ref: str) -> None:
         self._started.setdefault(ref, self._clock.now())
         reach(Point.STARTED_NOTED)
         # A commit of its own, now, would stand between a quick handler's result and its caller.
         if not self._is_storing:
             self._is_storing = True
             self._spine.spawn(self._store_started())
+
+    async def _answered_by_worker(self, call: Call, answer: Answer, declared: Descriptor) -> bool:
+        return await self.answer(call, answer, declared=declared)
 
     async def _store_started(self) -> None:
         await asyncio.sleep(STARTED_SECONDS)
@@ -235,7 +251,10 @@ class Execution:
         call = effect.call
         self._watch.dispatched(call)
         reach(Point.DISPATCH_COMMITTED)
-        if call.page is None:
+        declared = self._descriptor(call)
+        if declared is not None and declared.handler is HandlerKind.PYTHON:
+            self._workers.run(call, declared, effect.arguments)
+        elif call.page is None:
             task = asyncio.get_running_loop().create_task(self._run_builtin(call, effect.arguments))
             self._running[call.ref] = task
             task.add_done_callback(lambda _: self._running.pop(call.ref, None))
@@ -265,7 +284,7 @@ class Execution:
         task = self._running.get(effect.call.ref)
         if task is not None:
             task.cancel()
-        elif self._pages is not None and effect.call.page is not None:
+        elif not self._workers.cancel(effect.call.ref) and self._pages is not None and effect.call.page is not None:
             self._pages.cancel(effect.call)
         reach(Point.CANCEL_QUEUED)
 

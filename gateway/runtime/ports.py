@@ -25,6 +25,7 @@ from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place, Wanted
 from gateway.domain.mini_apps import AppVersion, FileSeal, MiniApp
 from gateway.domain.operations import Operation, OperationState
+from gateway.domain.outbound import Target
 from gateway.domain.outbox import OutboxEntry, OutboxState
 from gateway.domain.pages import PageSession
 from gateway.domain.session_data import SessionData
@@ -866,6 +867,20 @@ class HandlerServices(Protocol):
     async def secret(self, asker: Asker, name: str) -> str: ...
 
     async def http(self, asker: Asker, request: Outbound) -> Inbound: ...
+
+
+class OutboundHttp(Protocol):
+    """The way to the network, for handlers."""
+
+    async def send(self, request: Outbound, target: Target, *, is_internal: bool) -> Inbound:
+        """Ask `target` once and follow no redirect. The connection goes to an address that was checked: a public
+        one, unless the administrator says that the name `is_internal`.
+
+        Raises:
+            ServiceDenied: `not_permitted` for an address that is not public, `request_failed` where no answer came in
+                time, `too_much` for an answer that is too large.
+        """
+        ...
 
 
 class Workers(Protocol):

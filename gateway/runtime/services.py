@@ -12,7 +12,7 @@ from gateway.runtime.execution import Execution
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.pages import Pages
-from gateway.runtime.ports import Ids
+from gateway.runtime.ports import Ids, Workers
 from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
 from gateway.runtime.refusals import Refusals
@@ -42,6 +42,7 @@ class Services:
     calls: Calls
     approvals: Approvals
     execution: Execution
+    workers: Workers
     pages: Pages
     contexts: Contexts
     activity: Activity

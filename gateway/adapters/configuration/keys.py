@@ -15,6 +15,8 @@ SITE_LIMITS: Final = "sites.<name>.limits"
 IN_PAGE_AGENT: Final = "sites.<name>.in_page_agent"
 AGENT: Final = "agents.<name>"
 RULE: Final = "rules[]"
+APP: Final = "apps.<id>"
+APP_SECRET: Final = "apps.<id>.secrets.<name>"  # noqa: S105 - the name of a section
 
 LOWERED: Final = (
     "pages_per_user",
@@ -98,7 +100,7 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 
 KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        TOP: ("version", "server", "limits", "sites", "agents", "rules"),
+        TOP: ("version", "server", "limits", "sites", "agents", "rules", "apps"),
         SERVER: (
             "listen",
             "public_url",
@@ -128,5 +130,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         IN_PAGE_AGENT: ("scope",),
         AGENT: ("label",),
         RULE: ("id", "agents", "users", "capabilities", "verdict", "tier"),
+        APP: ("secrets", "internal_hosts"),
+        APP_SECRET: ("env",),
     }
 )

@@ -8,7 +8,7 @@ from gateway.adapters.configuration import keys, values
 from gateway.adapters.configuration.fields import Fields
 from gateway.adapters.configuration.nodes import Entries, Node
 from gateway.adapters.configuration.problems import Mark
-from gateway.domain.configuration import IN_PAGE
+from gateway.domain.configuration import IN_PAGE, AppGrant
 from gateway.domain.sites import AgentProfile, Site
 from gateway.settings import Limits, Server
 from policy.model import Floor, Rule, name_matches
@@ -163,6 +163,20 @@ def _floor(section: Fields, node: Node, at: str) -> tuple[Floor, Mark, str]:
         confirm=entry.word("confirm", Confirm),
     )
     return floor, entry.where("id"), at
+
+
+def apps_of(top: Fields) -> dict[str, AppGrant]:
+    """`apps:`, what installed mini apps get of this installation."""
+    return {
+        name: AppGrant(
+            secrets={
+                secret: own.text("env", values.variable, required=True)
+                for secret, own in section.named("secrets", keys.APP_SECRET, values.secret_name)
+            },
+            internal_hosts=section.texts("internal_hosts", values.host),
+        )
+        for name, section in top.named("apps", keys.APP, values.app_id)
+    }
 
 
 def rules_of(top: Fields, agents: Collection[str], sites: Collection[str]) -> tuple[Rule, ...]:

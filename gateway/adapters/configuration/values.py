@@ -14,6 +14,9 @@ Judge = Callable[[str], str]
 
 NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,62}")
 RULE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+APP_ID: Final = re.compile(r"(?=.{1,128}\Z)[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){1,9}")
+SECRET_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 LABEL_MAX: Final = 80
 USER_MAX: Final = 256
 
@@ -54,6 +57,30 @@ def name(text: str) -> str:
     """The name of a site or an agent."""
     if not NAME.fullmatch(text):
         raise Refused(f"`{text}` is not a name", "use a lower-case letter, then at most 62 of a-z, 0-9 and `-`")
+    return text
+
+
+def app_id(text: str) -> str:
+    """The id of a mini app: a reverse domain name."""
+    if not APP_ID.fullmatch(text):
+        raise Refused(f"`{text}` is not the id of a mini app", "it is a reverse domain name like `com.example.notes`")
+    return text
+
+
+def secret_name(text: str) -> str:
+    """What a mini app calls a secret."""
+    if not SECRET_NAME.fullmatch(text):
+        raise Refused(f"`{text}` is not the name of a secret", "use a lower-case letter, then a-z, 0-9 and `_`")
+    return text
+
+
+def variable(text: str) -> str:
+    """The name of a variable of the environment. The refused text is not repeated: it may be the secret itself."""
+    if not VARIABLE.fullmatch(text):
+        raise Refused(
+            "this is not the name of a variable of the environment",
+            "write the name, like `ORDERS_API_TOKEN`; the value belongs into the gateway's environment, not here",
+        )
     return text
 
 

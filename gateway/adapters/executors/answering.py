@@ -3,7 +3,7 @@
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -44,7 +44,7 @@ class _Secret(_Given):
 
 
 class _Request(_Given):
-    method: Annotated[str, Field(pattern=r"^[A-Za-z]{1,16}$")]
+    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     url: Annotated[str, Field(max_length=8_192)]
     headers: dict[str, str] = Field(max_length=64)
     body: str
@@ -104,7 +104,7 @@ class Answering:
         answer = await self._services.http(
             asker,
             Outbound(
-                method=wanted.method.upper(),
+                method=wanted.method,
                 url=wanted.url,
                 headers=tuple(wanted.headers.items()),
                 body=body,

@@ -32,7 +32,7 @@ async def read_gauges(services: Services, *, queued: int) -> Readings:
     Where the store does not answer, what only it knows is left out.
     """
     world, now = services.live.world, services.clock.now()
-    limits = world.configuration.limits
+    limits, work = world.configuration.limits, services.workers.load()
     readings: dict[tuple[Metric, tuple[str, ...]], float] = {
         (names.PAGES, ()): sum(page.is_connected for page in world.pages.values()),
         (names.AGENT_SESSIONS, ()): services.sessions.connected(now - LATELY_MS),
@@ -40,6 +40,9 @@ async def read_gauges(services: Services, *, queued: int) -> Readings:
         (names.LEDGER_CAP, ()): limits.ledger_rows,
         (names.LEDGER_OPEN_CAP, ()): limits.ledger_open,
         (names.STORE_QUEUE, ()): queued,
+        (names.WORKERS, ()): work.running,
+        (names.WORKER_HELD, ()): work.held,
+        (names.WORKER_QUEUE, ()): work.waiting,
     }
     try:
         stored = await services.spine.store.run(_look)

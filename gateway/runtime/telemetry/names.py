@@ -12,6 +12,7 @@ from typing import Final
 from gateway.domain.audit import Stream
 from gateway.domain.calls import CallState, Entry
 from gateway.domain.errors import ErrorCode
+from gateway.domain.workers import Loss
 from policy.vocabulary import Risk, Verdict
 
 OTHER: Final = "other"
@@ -47,6 +48,7 @@ def _values(*words: str) -> frozenset[str]:
 _CODES: Final = frozenset(code.wire for code in ErrorCode)
 _STATES: Final = frozenset(state.value for state in CallState)
 _ENTRIES: Final = frozenset(entry.value for entry in Entry)
+_LOSSES: Final = frozenset(loss.value for loss in Loss)
 _RISKS: Final = frozenset(risk.value for risk in Risk)
 
 DOORS: Final = _values(
@@ -207,6 +209,37 @@ PURGED: Final = Metric(
         ),
     ),
 )
+WORKER_JOBS: Final = Metric(
+    name="ostiary_worker_jobs_total",
+    kind=Kind.COUNTER,
+    help="Calls the workers of mini apps answered, or that never reached one, by what came of them.",
+    labels=(("outcome", _CODES | {"succeeded"}),),
+)
+WORKER_LOSSES: Final = Metric(
+    name="ostiary_worker_losses_total",
+    kind=Kind.COUNTER,
+    help="Calls that were lost with the worker that held them: whether they ran is unknown.",
+    labels=(("reason", _LOSSES),),
+)
+WORKER_ENDS: Final = Metric(
+    name="ostiary_worker_ends_total",
+    kind=Kind.COUNTER,
+    help="Workers that ended and nobody had wished it; each is begun again.",
+    labels=(("reason", _LOSSES),),
+)
+WORKERS: Final = Metric(name="ostiary_workers_running", kind=Kind.GAUGE, help="Workers of mini apps that take calls.")
+WORKER_HELD: Final = Metric(
+    name="ostiary_worker_jobs_held", kind=Kind.GAUGE, help="Calls the workers of mini apps hold."
+)
+WORKER_QUEUE: Final = Metric(
+    name="ostiary_worker_jobs_waiting", kind=Kind.GAUGE, help="Calls that wait for the worker of their mini app."
+)
+HANDLER_REQUESTS: Final = Metric(
+    name="ostiary_handler_requests_total",
+    kind=Kind.COUNTER,
+    help="Outbound requests the handlers of mini apps asked for.",
+    labels=(("outcome", _values("answered", "not_permitted", "request_failed", "too_much", "refused")),),
+)
 STORE_UNIT: Final = Metric(
     name="ostiary_store_unit_duration_seconds",
     kind=Kind.HISTOGRAM,
@@ -275,6 +308,13 @@ METRICS: Final[tuple[Metric, ...]] = (
     PAGE_FRAMES,
     PAGES_DROPPED,
     PURGED,
+    WORKER_JOBS,
+    WORKER_LOSSES,
+    WORKER_ENDS,
+    WORKERS,
+    WORKER_HELD,
+    WORKER_QUEUE,
+    HANDLER_REQUESTS,
     STORE_UNIT,
     STORE_COMMIT,
     STORE_FAILURES,

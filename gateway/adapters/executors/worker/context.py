@@ -85,7 +85,7 @@ class GatewayHttp:
             named.setdefault("content-type", "application/json")
         answer = await self._ask(
             "http",
-            method=method,
+            method=method.upper(),
             url=url,
             headers=named,
             body=base64.b64encode(body or b"").decode(),
