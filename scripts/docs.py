@@ -259,7 +259,8 @@ FACTS: Final[Mapping[str, str]] = {
     "tickets": "how many page tickets were ended",
     "traceparent": "the place in a trace the request belongs to, where it named one or the gateway makes spans",
     "unknown": "how many calls a start or a restore found handed out and unanswered",
-    "what": "method and path of a request to the admin API, with the names of placeholders instead of what stood there",
+    "target": "the host with its port, or the name of a secret, that was asked for",
+    "what": "method and path of a request to the admin API, with the names of placeholders instead of what stood there; of a handler, `http` or `secret`",
     "user": "the user the agent acts for, or whose page it is",
 }
 """Every fact a record may hold."""

@@ -67,15 +67,17 @@ class WorkerCalls:
     def run(self, call: Call, declared: Descriptor, arguments: str) -> None:
         """Hand a dispatched call over, once."""
         assert call.execute_by is not None
+        assert call.app is not None
+        assert call.conversation is not None
         self._given[call.ref] = _Given(call, declared)
         self._workers.submit(
             Job(
-                app=call.app or declared.app_scope or "",
+                app=call.app,
                 ref=call.ref,
                 method=call.capability,
                 arguments=arguments,
                 within_ms=max(0, call.execute_by - STOP_MS - self._clock.now()),
-                conversation=Conversation(user=call.user, id=call.conversation or call.session),
+                conversation=Conversation(user=call.user, id=call.conversation),
                 is_app_ready=declared.readiness is not Readiness.ACTIVATION_NOT_REQUIRED,
             )
         )
