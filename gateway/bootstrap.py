@@ -38,11 +38,13 @@ from gateway.runtime.audit import Digester
 from gateway.runtime.calls import Calls
 from gateway.runtime.checkpoints import write_checkpoints
 from gateway.runtime.context import Contexts
+from gateway.runtime.conversations import Conversations
 from gateway.runtime.draining import settled
 from gateway.runtime.execution import Execution
 from gateway.runtime.handler_services import AppServices
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
+from gateway.runtime.lineup import Lineup
 from gateway.runtime.pages import Pages
 from gateway.runtime.planning import Planner
 from gateway.runtime.ports import Clock, Ids, Store, StoreBusy, StoreRefused, StoreUnavailable, Tx, Workers
@@ -65,7 +67,7 @@ from gateway.runtime.workers import WorkerCalls
 from gateway.runtime.workspaces import NoWorkspaces
 from gateway.runtime.world import Live, World
 from gateway.settings import Server
-from gateway.transports import admin_http, agents_mcp, assets, health, page_ws, surface_http
+from gateway.transports import admin_http, agents_mcp, assets, health, lineup, page_ws, surface_http
 from gateway.transports.doors import WELL_KNOWN, Edge
 from gateway.transports.metrics_http import metrics_app
 from gateway.transports.request_log import RequestLog
@@ -93,6 +95,7 @@ class Gateway:
     services: Services
     app: ASGIApp
     mcp: "agents_mcp.McpEndpoint"
+    lineup: "lineup.LineupEndpoint"
     reloader: Reloader
     metrics: ASGIApp | None = None
 
@@ -109,6 +112,7 @@ class Gateway:
         self._refuse_new()
         self.services.calls.attendance.wake_all()
         self.mcp.close()
+        self.lineup.close()
         self.services.pages.close_all("shutdown")
 
     def _refuse_new(self) -> None:
@@ -168,6 +172,7 @@ async def build(
             retention=services.retention,
         )
         mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
+        lineup_endpoint = lineup.LineupEndpoint(services)
         await stack.enter_async_context(mcp.run())
         await stack.enter_async_context(_background(sweeper))
         reloader = Reloader(
@@ -175,8 +180,9 @@ async def build(
         )
         gateway = Gateway(
             services=services,
-            app=RequestLog(_app(services, mcp, reloader), services.telemetry),
+            app=RequestLog(_app(services, mcp, lineup_endpoint, reloader), services.telemetry),
             mcp=mcp,
+            lineup=lineup_endpoint,
             reloader=reloader,
             metrics=_metrics(services, store, meter) if meter else None,
         )
@@ -410,6 +416,8 @@ def wire(
             inventories=inventories,
             contexts=contexts,
         ),
+        conversations=Conversations(spine=spine, clock=clock, calls=calls),
+        lineup=Lineup(spine=spine, calls=calls),
         admin=Admin(spine=spine, live=live, clock=clock, ids=ids, identity=identity, retention=retention),
         reconfiguration=Reconfiguration(spine=spine, live=live, clock=clock, pages=pages, builtins=enabled),
         retention=retention,
@@ -447,12 +455,15 @@ _COLLECTORS: Final = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_
 """Variables of the environment that name a collector, by OpenTelemetry's own convention."""
 
 
-def _app(services: Services, mcp: "agents_mcp.McpEndpoint", reloader: Reloader) -> Edge:
+def _app(
+    services: Services, mcp: "agents_mcp.McpEndpoint", conversations: "lineup.LineupEndpoint", reloader: Reloader
+) -> Edge:
     return behind_edge(
         services,
         mcp.route,
         *page_ws.routes(services),
         *surface_http.routes(services),
+        *conversations.routes,
         *admin_http.routes(services, reloader),
         *assets.routes(services),
     )
@@ -460,7 +471,15 @@ def _app(services: Services, mcp: "agents_mcp.McpEndpoint", reloader: Reloader) 
 
 def behind_edge(services: Services, *routes: BaseRoute) -> Edge:
     """`routes` and the health addresses as one application, with the edge around them."""
-    doors = (*agents_mcp.DOORS, *surface_http.DOORS, *assets.DOORS, *admin_http.DOORS, *health.DOORS, WELL_KNOWN)
+    doors = (
+        *agents_mcp.DOORS,
+        *surface_http.DOORS,
+        *lineup.DOORS,
+        *assets.DOORS,
+        *admin_http.DOORS,
+        *health.DOORS,
+        WELL_KNOWN,
+    )
     return Edge(Router(routes=[*routes, *health.routes(services)]), services, doors)
 
 

@@ -143,6 +143,13 @@ class Point(StrEnum):
     TAKEN_WRITTEN = "taken_written"
     """The marks of taken results · their commit."""
 
+    EVENT_TOLD = "event_told"
+    """What a person did in a surface, in the log of a conversation · its commit."""
+    MESSAGE_DUE = "message_due"
+    """A message read from the log · its last byte on the wire."""
+    MESSAGE_SENT = "message_sent"
+    """The last byte of a message · the next one, or the note that it was taken."""
+
     # Leaving
     HANG_UP_SEEN = "hang_up_seen"
     """The last waiter's leaving · the orphan mark."""

@@ -71,6 +71,8 @@ MEANINGS: Final[Mapping[ErrorCode, str]] = {
     _C.TICKET_USED: "The page ticket was used before; fetch a new one.",
     _C.SESSION_REVOKED: "The agent session was revoked.",
     _C.SESSION_EXPIRED: "The agent session has expired.",
+    _C.UNKNOWN_CONVERSATION: "The session has no such conversation; one of somebody else gets the same answer.",
+    _C.SENDER_REFUSED: "The sender of the message is not the agent the token belongs to.",
     _C.UNKNOWN_CAPABILITY: "This session knows no such capability; one that exists elsewhere gets the same answer.",
     _C.STALE_INVENTORY: "The capability changed since it was listed; read the new description, then decide.",
     _C.REVOKED: "The capability was there and is no longer offered to this session.",

@@ -27,6 +27,8 @@ class ErrorCode(StrEnum):
     TICKET_USED = "identity.ticket_used"
     SESSION_REVOKED = "identity.session_revoked"
     SESSION_EXPIRED = "identity.session_expired"
+    UNKNOWN_CONVERSATION = "identity.unknown_conversation"
+    SENDER_REFUSED = "identity.sender_refused"
 
     UNKNOWN_CAPABILITY = "inventory.unknown_capability"
     STALE_INVENTORY = "inventory.stale_inventory"

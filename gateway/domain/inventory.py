@@ -1,10 +1,11 @@
 """What one agent session may see: the snapshot, and the baseline the rug-pull guard compares with."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from capabilities.contract import Descriptor
+from gateway.domain.app_catalog import OfferedApp
 from gateway.domain.canonical import canonical
 from policy.model import Decision, Declared
 
@@ -32,20 +33,28 @@ class Listed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """The inventory of one session at one moment, by key, in key order. `hash` is its content address."""
+    """The inventory of one session at one moment, by key, in key order, with the apps it may use by id.
+
+    `hash` is its content address.
+    """
 
     entries: Mapping[str, Listed]
     hash: str
+    apps: tuple[OfferedApp, ...] = ()
 
     @classmethod
-    def of(cls, entries: Mapping[str, Listed]) -> "Snapshot":
-        """Order and address `entries`; the address covers keys, fingerprints and what agents see of risk."""
+    def of(cls, entries: Mapping[str, Listed], apps: Iterable[OfferedApp] = ()) -> "Snapshot":
+        """Order and address both; the address covers keys, fingerprints, what agents see of risk, and packages."""
         ordered = dict(sorted(entries.items()))
+        usable = tuple(sorted(apps, key=lambda app: app.id))
         told = {
             key: [e.descriptor.fingerprint, e.effective.effect.value, e.decision.tier.value]
             for key, e in ordered.items()
         }
-        return cls(entries=ordered, hash=hashlib.sha256(canonical(told)).hexdigest())
+        if usable:
+            # No key is empty.
+            told[""] = [app.digest for app in usable]
+        return cls(entries=ordered, hash=hashlib.sha256(canonical(told)).hexdigest(), apps=usable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,21 +1,23 @@
-"""`python -m gateway.protocol.export [--check]`: the page channel's frames as JSON Schema, for readers and editors.
+"""`python -m gateway.protocol.export [--check]`: what we speak on the wire as JSON Schema, for readers and editors.
 
-The types decide; the file is written from them, and `--check` says whether it still is.
+The types decide; the files are written from them, and `--check` says whether they still are.
 """
 
 import json
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, get_args
 
 from pydantic import TypeAdapter
 
+from gateway.protocol import lineup
 from gateway.protocol.page_frames import Declaration, PageFrame
 
-TARGET: Final = Path(__file__).resolve().parents[2] / "docs" / "spec" / "page-channel.schema.json"
+SPEC: Final = Path(__file__).resolve().parents[2] / "docs" / "spec"
 
 
-def schema() -> dict[str, Any]:
+def page_channel() -> dict[str, Any]:
     """JSON Schema 2020-12 of every frame a page may send, with the declaration beside them."""
     kinds = [*get_args(PageFrame), Declaration]
     _, defined = TypeAdapter.json_schemas([(kind, "validation", TypeAdapter(kind)) for kind in kinds])
@@ -27,23 +29,36 @@ def schema() -> dict[str, Any]:
     }
 
 
-def text() -> str:
+TARGETS: Final[Mapping[str, Callable[[], dict[str, Any]]]] = {
+    "page-channel.schema.json": page_channel,
+    "lineup-v1.schema.json": lineup.schema,
+}
+"""Each file with what it is written from."""
+
+
+def text_of(target: str) -> str:
     """The file as it should be."""
-    return json.dumps(schema(), indent=2, sort_keys=True) + "\n"
+    return json.dumps(TARGETS[target](), indent=2, sort_keys=True) + "\n"
 
 
 def main(arguments: list[str]) -> int:
-    """Write the file, or with `--check` compare it; returns the exit code."""
+    """Write the files, or with `--check` compare them; returns the exit code."""
     if arguments not in ([], ["--check"]):
         sys.stderr.write("usage: python -m gateway.protocol.export [--check]\n")
         return 2
     if not arguments:
-        TARGET.write_text(text())
+        for target in TARGETS:
+            (SPEC / target).write_text(text_of(target))
         return 0
-    if TARGET.is_file() and TARGET.read_text() == text():
-        return 0
-    sys.stderr.write(f"`{TARGET.name}` is not what the types say; run `python -m gateway.protocol.export`\n")
-    return 1
+    stale = [target for target in TARGETS if _present(target) != text_of(target)]
+    for target in stale:
+        sys.stderr.write(f"`{target}` is not what the types say; run `python -m gateway.protocol.export`\n")
+    return int(bool(stale))
+
+
+def _present(target: str) -> str | None:
+    path = SPEC / target
+    return path.read_text() if path.is_file() else None
 
 
 if __name__ == "__main__":

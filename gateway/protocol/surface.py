@@ -32,6 +32,8 @@ SPELLINGS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.TICKET_USED: "ticket_used",
     ErrorCode.SESSION_REVOKED: "session_revoked",
     ErrorCode.SESSION_EXPIRED: "session_expired",
+    ErrorCode.UNKNOWN_CONVERSATION: "unknown_conversation",
+    ErrorCode.SENDER_REFUSED: "sender_refused",
     ErrorCode.UNKNOWN_CAPABILITY: "CAPABILITY_NOT_EXPOSED",
     ErrorCode.STALE_INVENTORY: "stale_inventory",
     ErrorCode.REVOKED: "revoked",

@@ -21,6 +21,13 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Receipted:
+    """Receipts were added, and nothing else of their calls changed: who reads on in a log is woken."""
+
+    refs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Execute:
     """Hand a dispatched call to its executor, once; `instance` is the frame that runs it, if one does."""
 
@@ -117,6 +124,7 @@ class Refused:
 
 Effect = (
     Told
+    | Receipted
     | Execute
     | Ask
     | AskChanged

@@ -14,7 +14,7 @@ from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode
 from gateway.failpoints import Point, reach
 from gateway.runtime.computing import computed, failed
-from gateway.runtime.effects import After, CancelWork, Execute, Told
+from gateway.runtime.effects import After, CancelWork, Execute, Receipted, Told
 from gateway.runtime.ports import Clock, Tx
 from gateway.runtime.settlement import Answer, PageRefusal, judged, not_delivered, settle
 from gateway.runtime.spine import Spine
@@ -227,7 +227,7 @@ class Execution:
             for ref, at in started.items():
                 tx.calls.add_receipt(ref, "started", reason=None, at=at)
             reach(Point.STARTED_STORED)
-            return After(None)
+            return After(None, (Receipted(refs=tuple(started)),))
 
         if started:
             await self._spine.insist(partial(self._spine.run, work))

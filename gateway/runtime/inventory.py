@@ -4,11 +4,14 @@
 session's baseline, and tells subscribers when their own snapshot changed.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlsplit
 
 from capabilities.contract import Descriptor
 from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.app_catalog import OfferedApp
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Listed, Snapshot, key_of
 from gateway.runtime.world import LivePage, World
@@ -16,6 +19,9 @@ from policy.engine import effective
 from policy.model import Declared, Question, Stage
 from policy.patterns import PatternSet
 from policy.vocabulary import Verdict
+
+SURFACE_OPEN: Final = "ui.surface_open"
+"""The capability a session needs to open surfaces."""
 
 
 def question_of(
@@ -86,7 +92,19 @@ def snapshot_of(world: World, session: AgentSession) -> Snapshot:
         entry = listed(world, session, descriptor, pages)
         if entry is not None:
             entries[entry.key] = entry
-    return Snapshot.of(entries)
+    return Snapshot.of(entries, usable_apps(world, entries))
+
+
+def usable_apps(world: World, entries: Mapping[str, Listed]) -> list[OfferedApp]:
+    """The enabled apps of which a tool is among `entries`, or whose surface a session that sees these may open."""
+    ids = {entry.descriptor.id for entry in entries.values()}
+    return [
+        app
+        for app in world.apps.apps.values()
+        if app.is_enabled
+        and app.fault is None
+        and (not ids.isdisjoint(app.tools) or (app.surface is not None and SURFACE_OPEN in ids))
+    ]
 
 
 def offers_of(world: World, session: AgentSession) -> dict[str, list[LivePage]]:

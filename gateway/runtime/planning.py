@@ -6,7 +6,7 @@ Runs on the loop, over one `World`; what only the transaction can know is judged
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from capabilities.contract import Computation, Handler
 from gateway.domain.canonical import canonical
@@ -22,9 +22,12 @@ from gateway.runtime.ports import Clock, Ids
 from gateway.runtime.requests import CallRequest
 from gateway.runtime.settlement import Answer
 from gateway.runtime.telemetry import this_request
-from gateway.runtime.validators import validator_of
+from gateway.runtime.validators import UI, validator_of
 from gateway.runtime.world import Live
 from policy.vocabulary import Verdict
+
+UI_ARGUMENT_BYTES: Final = 260 * 1024
+"""Largest canonical text of the arguments of a `ui.` call: a whole document and what stands beside it (rules A1)."""
 
 
 class Planner:
@@ -53,7 +56,9 @@ class Planner:
     async def plan(self, request: CallRequest) -> Plan:
         """Judge `request` by the world of this moment; a refusal is part of the plan, so that it is audited."""
         world = self._live.world
-        text, refusal = _canonical(request.arguments, world.configuration.limits.argument_bytes)
+        is_ui = request.capability.startswith(UI)
+        most = UI_ARGUMENT_BYTES if is_ui else world.configuration.limits.argument_bytes
+        text, refusal = _canonical(request.arguments, most)
         ref = self._ids.ref()
         meaning = await self._inventories.meaning(
             request.session, request.capability, request.page, request.arrival, decided_by=request.inventory_revision

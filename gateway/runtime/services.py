@@ -8,9 +8,11 @@ from gateway.runtime.agent_sessions import AgentSessions
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.calls import Calls
 from gateway.runtime.context import Contexts
+from gateway.runtime.conversations import Conversations
 from gateway.runtime.execution import Execution
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
+from gateway.runtime.lineup import Lineup
 from gateway.runtime.pages import Pages
 from gateway.runtime.ports import Ids, Workers
 from gateway.runtime.readiness import Readiness
@@ -47,6 +49,8 @@ class Services:
     contexts: Contexts
     activity: Activity
     surface: Surface
+    conversations: Conversations
+    lineup: Lineup
     admin: Admin
     reconfiguration: Reconfiguration
     retention: Retention

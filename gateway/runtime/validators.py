@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 import orjson
 
 from capabilities.contract import Descriptor
-from capabilities.validator import Validator, compile_validator
+from capabilities.validator import VALUE_DEPTH, Validator, compile_validator
 from gateway.domain.errors import ErrorCode
 
 _CODES: Final = {
@@ -15,6 +15,12 @@ _CODES: Final = {
     "not_json": ErrorCode.ARGUMENTS_INVALID,
     "too_deep": ErrorCode.TOO_DEEP,
 }
+
+UI: Final = "ui."
+"""Begins the capabilities whose arguments hold a document or a surface."""
+
+UI_ARGUMENT_DEPTH: Final = VALUE_DEPTH + 4
+"""How deep the arguments of a `ui.` call may be: a document is judged alone, from its own root on (rules A1)."""
 
 _KEPT: Final = 4_096
 
@@ -32,7 +38,8 @@ class DescriptorValidator:
     """Checks arguments and results of one capability version."""
 
     def __init__(self, descriptor: Descriptor) -> None:
-        self._input = compile_validator(descriptor.input_schema)
+        deepest = UI_ARGUMENT_DEPTH if descriptor.id.startswith(UI) else VALUE_DEPTH
+        self._input = compile_validator(descriptor.input_schema, max_depth=deepest)
         schema = descriptor.output_schema
         self._output: Validator | None = None if schema is None else compile_validator(schema)
         self.holds_secrets = _mentions_secret(dict(descriptor.input_schema))

@@ -26,6 +26,8 @@ STATUSES: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.TICKET_USED: 401,
     ErrorCode.SESSION_REVOKED: 401,
     ErrorCode.SESSION_EXPIRED: 401,
+    ErrorCode.UNKNOWN_CONVERSATION: 404,
+    ErrorCode.SENDER_REFUSED: 403,
     ErrorCode.UNKNOWN_CAPABILITY: 404,
     ErrorCode.STALE_INVENTORY: 409,
     ErrorCode.REVOKED: 410,

@@ -35,7 +35,7 @@ from gateway.runtime.services import Services
 from gateway.runtime.sweeper import Sweeper
 from gateway.settings import Limits, Server
 from gateway.testing import FakeClock
-from gateway.transports import admin_http, assets, page_ws, surface_http
+from gateway.transports import admin_http, assets, lineup, page_ws, surface_http
 from policy.model import Floor
 from tests.support.databases import open_own
 
@@ -354,10 +354,12 @@ async def running(
     await recover(store, clock.now(), grace_ms=config.limits.page_grace_ms, revision=config.revision)
     services = wire(store, config, clock=clock, ids=RandomIds(), key=bytes(32), enabled=lambda _: {}, handlers={})
     reloader = Reloader(services=services, path=file, load=load_file, judge=load)
+    conversations = lineup.LineupEndpoint(services)
     app = behind_edge(
         services,
         *page_ws.routes(services),
         *surface_http.routes(services),
+        *conversations.routes,
         *admin_http.routes(services, reloader),
         *assets.routes(services),
     )
@@ -370,6 +372,7 @@ async def running(
         yield rig
         await rig.close()
     services.pages.close_all("shutdown")
+    conversations.close()
     server.should_exit = True
     await serving
     clock.advance(1_000)

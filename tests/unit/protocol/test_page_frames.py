@@ -107,18 +107,19 @@ def test_the_published_schema_is_what_the_types_say() -> None:
     assert subprocess.run(check, check=False, capture_output=True).returncode == 0
 
 
-def test_an_old_published_schema_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export, "TARGET", tmp_path / "page-channel.schema.json")
+@pytest.mark.parametrize("target", export.TARGETS)
+def test_an_old_published_schema_is_noticed(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export, "SPEC", tmp_path)
     assert export.main(["--check"]) == 1
     assert export.main([]) == 0
     assert export.main(["--check"]) == 0
-    export.TARGET.write_text(export.text().replace("hello", "hallo"))
+    (tmp_path / target).write_text(export.text_of(target).replace("object", "objekt"))
     assert export.main(["--check"]) == 1
 
 
 @pytest.mark.parametrize("frame", EXAMPLES["page"]["good"], ids=lambda frame: frame["type"])
 def test_the_published_schema_takes_what_the_types_take(frame: dict[str, Any]) -> None:
-    assert jsonschema_rs.validator_for(export.schema()).is_valid(frame)
+    assert jsonschema_rs.validator_for(export.page_channel()).is_valid(frame)
 
 
 def test_what_the_gateway_says_has_the_shape_of_the_examples() -> None:

@@ -1,0 +1,97 @@
+"""The logs of conversations at work: who reads on, who is woken, and what a surface adds (design §10).
+
+A bell only says that there may be something: what there is stands in the log, and is read from there.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.calls import Call
+from gateway.domain.canonical import canonical
+from gateway.domain.conversations import EventTold, Message, Talk
+from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.failpoints import Point, reach
+from gateway.runtime.admission import may_see
+from gateway.runtime.calls import Calls
+from gateway.runtime.effects import After, Receipted
+from gateway.runtime.ports import Clock, Tx
+from gateway.runtime.spine import Spine
+
+Bell = Callable[[], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """What of a log a session may see, and the place its next reading begins after."""
+
+    messages: tuple[Message, ...]
+    place: int
+
+
+class Conversations:
+    """One per gateway."""
+
+    def __init__(self, *, spine: Spine, clock: Clock, calls: Calls) -> None:
+        self._spine = spine
+        self._clock = clock
+        self._bells: dict[tuple[str, str], list[Bell]] = {}
+        calls.on_change(self._changed)
+        spine.on(Receipted, self._receipted)
+
+    def listen(self, session: AgentSession, bell: Bell) -> Callable[[], None]:
+        """Call `bell` when there may be a message for `session`; returns the way out."""
+        key = (session.agent, session.user)
+        self._bells.setdefault(key, []).append(bell)
+
+        def leave() -> None:
+            self._bells[key].remove(bell)
+            if not self._bells[key]:
+                del self._bells[key]
+
+        return leave
+
+    async def place(self, session: AgentSession, named: int | None) -> int:
+        """The place to read on after: the one a client names, or the end of the log.
+
+        Raises:
+            GatewayError: `bad_request`, nothing of that place was ever told here.
+        """
+        head: int = await self._spine.store.run(lambda tx: tx.conversations.head(Talk.of(session)))
+        if named is not None and named > head:
+            message = f"event `{named}` was never sent in this conversation; connect without `Last-Event-ID`"
+            raise GatewayError(ErrorCode.BAD_REQUEST, message)
+        return head if named is None else named
+
+    async def read(self, session: AgentSession, after: int, limit: int) -> Read:
+        """The next messages of its log that `session` may see."""
+        found = await self._spine.store.run(
+            lambda tx: tx.conversations.read(Talk.of(session), after=after, limit=limit)
+        )
+        # The log outlives a grant; who continues it under a narrower one is not told what that does not cover.
+        seen = tuple(m for m in found if isinstance(m, EventTold) or may_see(session, m.call))
+        return Read(messages=seen, place=found[-1].seq if found else after)
+
+    async def tell_event(self, session: AgentSession, instance: str, event: str, data: Mapping[str, Any]) -> None:
+        """Tell the agent what a person did in the surface `instance`; the caller has judged all three."""
+        body = canonical({"instance_id": instance, "event": event, "data": dict(data)}).decode()
+
+        def work(tx: Tx) -> After:
+            tx.conversations.tell_event(Talk.of(session), body, self._clock.now())
+            reach(Point.EVENT_TOLD)
+            return After(None)
+
+        await self._spine.run(work)
+        self._ring((session.agent, session.user))
+
+    def _changed(self, call: Call) -> None:
+        self._ring((call.agent, call.user))
+
+    def _receipted(self, _: Receipted) -> None:
+        for key in self._bells:
+            self._ring(key)
+
+    def _ring(self, key: tuple[str, str]) -> None:
+        for bell in tuple(self._bells.get(key, ())):
+            bell()
