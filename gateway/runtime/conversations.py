@@ -15,7 +15,7 @@ from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
 from gateway.runtime.admission import may_see
 from gateway.runtime.calls import Calls
-from gateway.runtime.effects import After, Receipted
+from gateway.runtime.effects import After, Effect, Receipted
 from gateway.runtime.ports import Clock, Tx
 from gateway.runtime.spine import Spine
 
@@ -39,6 +39,7 @@ class Conversations:
         self._bells: dict[tuple[str, str], list[Bell]] = {}
         calls.on_change(self._changed)
         spine.on(Receipted, self._receipted)
+        spine.observe(self._observed)
 
     def listen(self, session: AgentSession, bell: Bell) -> Callable[[], None]:
         """Call `bell` when there may be a message for `session`; returns the way out."""
@@ -84,6 +85,12 @@ class Conversations:
 
         await self._spine.run(work)
         self._ring((session.agent, session.user))
+
+    def _observed(self, effect: Effect) -> None:
+        # Whatever follows from a commit about a call: a receipt may have been written with it.
+        call = getattr(effect, "call", None)
+        if isinstance(call, Call):
+            self._changed(call)
 
     def _changed(self, call: Call) -> None:
         self._ring((call.agent, call.user))

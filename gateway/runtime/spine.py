@@ -27,12 +27,17 @@ class Spine:
     def __init__(self, store: Store) -> None:
         self.store = WatchedStore(store)
         self._handlers: dict[type[Any], Callable[[Any], None]] = {}
+        self._observers: list[Callable[[Effect], None]] = []
         self._tasks: set[asyncio.Task[Any]] = set()
         self._closing = asyncio.Event()
 
     def on(self, kind: type[E], handler: Callable[[E], None]) -> None:
         """Perform effects of `kind` with `handler`."""
         self._handlers[kind] = handler
+
+    def observe(self, observer: Callable[[Effect], None]) -> None:
+        """Show `observer` every effect, before it is performed; it must not raise."""
+        self._observers.append(observer)
 
     async def run(self, work: Callable[[Tx], After]) -> Any:
         """Run one unit of work; returns its value after the commit and after its effects were performed.
@@ -75,6 +80,8 @@ class Spine:
 
     def perform(self, effect: Effect) -> None:
         """Perform one effect now; for what needs no commit."""
+        for observer in self._observers:
+            observer(effect)
         self._handlers[type(effect)](effect)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:

@@ -1,5 +1,7 @@
 """Calls over `lineup.v1`: accepted at once, told on the stream, once each, in order."""
 
+from typing import Any
+
 import pytest
 
 from tests.interaction.lineup.client import Agent
@@ -8,7 +10,7 @@ from tests.interaction.page.rig import LIST, Rig
 pytestmark = pytest.mark.anyio
 
 
-async def an_agent(rig: Rig, **changes: object) -> Agent:
+async def an_agent(rig: Rig, **changes: Any) -> Agent:
     session, token = await rig.grant(**changes)
     return Agent(http=rig.http, session=session, token=token)
 
