@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from capabilities.contract import Descriptor
+from capabilities.contract import Descriptor, Idempotency
 from capabilities.portable import portable_schema, tool_name
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.inventory import Baseline, Listed, Snapshot
@@ -82,7 +82,7 @@ class ToolShapes:
             "description": descriptor.description,
             "inputSchema": given,
             "outputSchema": answered,
-            "annotations": _HINTS[entry.effective.effect],
+            "annotations": _hints(entry),
             "_meta": {
                 CAPABILITY: descriptor.id,
                 PREFIX + "effect": entry.effective.effect.value,
@@ -102,6 +102,14 @@ class ToolShapes:
             known = (portable_schema(descriptor.input_schema), _answer_schema(descriptor))
             self._schemas[descriptor.fingerprint] = known
         return known
+
+
+def _hints(entry: Listed) -> dict[str, bool]:
+    effect = entry.effective.effect
+    hints = _HINTS[effect]
+    if effect is Effect.READ or entry.descriptor.idempotency is not Idempotency.ARGUMENTS:
+        return hints
+    return {**hints, "idempotentHint": True}
 
 
 def _answer_schema(descriptor: Descriptor) -> dict[str, Any]:
