@@ -58,6 +58,11 @@ class Keeper:
         """Jobs the worker holds, and jobs that wait."""
         return self._hands.counts
 
+    @property
+    def pid(self) -> int | None:
+        """The process there is."""
+        return None if self._process is None else self._process.pid
+
     # -- what is wanted ---------------------------------------------------------------------------------------
 
     def start(self, source: Source) -> None:

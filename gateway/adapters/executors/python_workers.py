@@ -39,6 +39,11 @@ class PythonWorkers:
         keeper = self._keepers.get(app)
         return WorkerState.STOPPED if keeper is None else keeper.state
 
+    def pid(self, app: str) -> int | None:
+        """The process of the worker of `app`, and its group; None while there is none."""
+        keeper = self._keepers.get(app)
+        return None if keeper is None else keeper.pid
+
     def load(self) -> WorkerLoad:
         counts = [keeper.counts for keeper in self._keepers.values()]
         running = sum(keeper.state is WorkerState.RUNNING for keeper in self._keepers.values())
