@@ -41,6 +41,7 @@ from gateway.runtime.context import Contexts
 from gateway.runtime.conversations import Conversations
 from gateway.runtime.draining import settled
 from gateway.runtime.execution import Execution
+from gateway.runtime.frames import Frames
 from gateway.runtime.handler_services import AppServices
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
@@ -54,6 +55,7 @@ from gateway.runtime.recovery import recover
 from gateway.runtime.refusals import Refusals
 from gateway.runtime.restoring import Restored, mark_restored
 from gateway.runtime.retention import Retention
+from gateway.runtime.running_apps import RunningApps
 from gateway.runtime.services import Services
 from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
@@ -64,12 +66,12 @@ from gateway.runtime.telemetry.gauges import read_gauges
 from gateway.runtime.telemetry.metered_store import MeteredStore
 from gateway.runtime.vault import Vault
 from gateway.runtime.workers import WorkerCalls
-from gateway.runtime.workspaces import NoWorkspaces
 from gateway.runtime.world import Live, World
 from gateway.settings import Server
 from gateway.transports import admin_http, agents_mcp, assets, health, lineup, page_ws, surface_http
 from gateway.transports.doors import WELL_KNOWN, Edge
 from gateway.transports.metrics_http import metrics_app
+from gateway.transports.page_ws.app_link import AppLink
 from gateway.transports.request_log import RequestLog
 
 DATABASE = "ostiary.sqlite3"
@@ -170,7 +172,9 @@ async def build(
             pages=services.pages,
             refusals=services.refusals,
             retention=services.retention,
+            running=services.running,
         )
+        await services.running.restore()
         mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
         lineup_endpoint = lineup.LineupEndpoint(services)
         await stack.enter_async_context(mcp.run())
@@ -386,6 +390,11 @@ def wire(
         spine=spine, live=live, clock=clock, handlers=handlers, workers=worker_calls, watch=telemetry.calls
     )
     execution.connect_pages(pages)
+    link = AppLink(pages)
+    running = RunningApps(spine=spine, live=live, clock=clock, vault=vault, workers=workers, frames=link)
+    pages.on_gone(running.page_gone)
+    frames = Frames(spine=spine, live=live, clock=clock, apps=running, execution=execution, link=link)
+    execution.connect_apps(frames, running)
     contexts = Contexts(pages=pages, ids=ids)
     # Ages are judged by the wall: a clock that only once was far ahead would make everything old.
     retention = Retention(store=store, live=live, clock=wall, meter=telemetry.meter)
@@ -422,7 +431,8 @@ def wire(
         reconfiguration=Reconfiguration(spine=spine, live=live, clock=clock, pages=pages, builtins=enabled),
         retention=retention,
         telemetry=telemetry,
-        workspaces=NoWorkspaces(),
+        workspaces=frames,
+        running=running,
     )
 
 

@@ -90,6 +90,8 @@ class Point(StrEnum):
     """The end of an operation · the end of its call."""
     OPERATION_SETTLED = "operation_settled"
     """Operation and call ended · their commit."""
+    SESSION_DATA_WRITTEN = "session_data_written"
+    """Session data · its commit."""
     INTENT_RULED = "intent_ruled"
     """What follows from an intent · its commit."""
 

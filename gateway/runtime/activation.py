@@ -28,6 +28,7 @@ from gateway.runtime import audit
 from gateway.runtime.effects import Activate, CloseInstance, Effect, Told
 from gateway.runtime.ending import end, release_approval
 from gateway.runtime.ports import Ids, Tx
+from gateway.runtime.settlement import lose
 from gateway.runtime.world import World
 
 Effects = tuple[Effect, ...]
@@ -105,14 +106,20 @@ def fail(
 
 
 def close(tx: Tx, instance: Instance, reason: str, now: int) -> Effects:
-    """Close an instance and its app session. What runs or waits in it is for the caller to end."""
+    """Close an instance and its app session. What its frame was doing is lost with it; nothing may wait for it now."""
+    effects = Effects()
+    for call in tx.calls.open_on_page(instance.page) if instance.page else ():
+        is_here = (call.app, call.conversation) == (instance.app, instance.conversation)
+        if is_here and call.state is CallState.DISPATCHED:
+            message = "its frame was closed before an answer came; whether it ran is unknown"
+            effects += lose(tx, call, now, ErrorCode.OUTCOME_UNKNOWN, message)[1]
     closed = instances.step(instance, InstanceEvent.CLOSE, now=now, reason=reason)
     tx.instances.save(closed, was=instance.state)
     session = tx.app_sessions.find(instance.app_session)
     if session is not None and session.ended_at is None:
         tx.app_sessions.save(session.ended(now))
     tx.audit.append(audit.of_instance(AuditEvent.INSTANCE_CLOSED, closed, now))
-    return (CloseInstance(instance=closed),)
+    return (*effects, CloseInstance(instance=closed))
 
 
 def _goal(world: World, call: Call) -> Goal | None:

@@ -42,6 +42,26 @@ class PageLink(Protocol):
         ...
 
 
+class FrameExecutor(Protocol):
+    """How work reaches the bundle of a mini app on a page."""
+
+    def invoke(self, call: Call, arguments: str, instance: str) -> bool:
+        """Hand it to the frame of `instance`; False when its document is not connected."""
+        ...
+
+    def cancel(self, call: Call) -> None:
+        """Ask the frame to stop."""
+        ...
+
+
+class OperationCanceller(Protocol):
+    """Who stops what the runtime carries itself."""
+
+    async def cancel(self, call: Call) -> None:
+        """End the operation of `call` as cancelled."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class _OnPage:
     """A call handed to a page, with what its answer is judged by: the declaration, or the promise kept in the store."""
@@ -86,6 +106,8 @@ class Execution:
         self._watch = watch
         self._running: dict[str, asyncio.Task[None]] = {}
         self._pages: PageLink | None = None
+        self._frames: FrameExecutor | None = None
+        self._operations: OperationCanceller | None = None
         self._on_page: dict[str, _OnPage] = {}
         self._started: dict[str, int] = {}
         self._is_storing = False
@@ -96,6 +118,11 @@ class Execution:
     def connect_pages(self, pages: PageLink) -> None:
         """Give it the way to pages."""
         self._pages = pages
+
+    def connect_apps(self, frames: FrameExecutor, operations: OperationCanceller) -> None:
+        """Give it the way to mini apps."""
+        self._frames = frames
+        self._operations = operations
 
     def progressed(self, call: Call, n: float, total: float | None, message: str | None) -> None:
         """Tell waiters how far a running call is; never stored, never a result."""
@@ -258,11 +285,16 @@ class Execution:
             task = asyncio.get_running_loop().create_task(self._run_builtin(call, effect.arguments))
             self._running[call.ref] = task
             task.add_done_callback(lambda _: self._running.pop(call.ref, None))
-        elif self._pages is not None and self._pages.invoke(call, effect.arguments):
+        elif self._is_handed_over(effect):
             self._remember(call)
             reach(Point.INVOKE_QUEUED)
         else:
             self._spine.spawn(self._undelivered(call))
+
+    def _is_handed_over(self, effect: Execute) -> bool:
+        if effect.instance is not None:
+            return self._frames is not None and self._frames.invoke(effect.call, effect.arguments, effect.instance)
+        return self._pages is not None and self._pages.invoke(effect.call, effect.arguments)
 
     def _remember(self, call: Call) -> None:
         """Keep what was handed to a page at hand, so that its answer needs no reading first."""
@@ -281,11 +313,16 @@ class Execution:
         await self._spine.insist(partial(self._spine.run, work))
 
     def _cancel(self, effect: CancelWork) -> None:
-        task = self._running.get(effect.call.ref)
+        call = effect.call
+        task = self._running.get(call.ref)
         if task is not None:
             task.cancel()
-        elif not self._workers.cancel(effect.call.ref) and self._pages is not None and effect.call.page is not None:
-            self._pages.cancel(effect.call)
+        elif call.operation is not None and self._operations is not None:
+            self._spine.spawn(self._operations.cancel(call))
+        elif call.app is not None and call.page is not None and self._frames is not None:
+            self._frames.cancel(call)
+        elif not self._workers.cancel(call.ref) and self._pages is not None and call.page is not None:
+            self._pages.cancel(call)
         reach(Point.CANCEL_QUEUED)
 
     async def _run_builtin(self, call: Call, arguments: str) -> None:

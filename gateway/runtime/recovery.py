@@ -20,6 +20,9 @@ async def recover(store: Store, now: int, *, grace_ms: int, revision: str) -> in
     def work(tx: Tx) -> int:
         lost = 0
         for call in tx.calls.open_calls():
+            if call.operation is not None and call.state is CallState.DISPATCHED:
+                # Its operation settles it, whenever its time is over (rules B5).
+                continue
             if call.state is CallState.DISPATCHED:
                 message = "the gateway stopped before an answer came; whether it ran is unknown"
                 lose(tx, call, now, ErrorCode.OUTCOME_UNKNOWN, message)

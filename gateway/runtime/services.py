@@ -19,6 +19,7 @@ from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
 from gateway.runtime.refusals import Refusals
 from gateway.runtime.retention import Retention
+from gateway.runtime.running_apps import RunningApps
 from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
 from gateway.runtime.surface import Surface
@@ -56,3 +57,4 @@ class Services:
     retention: Retention
     telemetry: Telemetry
     workspaces: Workspaces
+    running: RunningApps

@@ -14,6 +14,7 @@ from gateway.runtime.pages import Pages
 from gateway.runtime.ports import Clock, StoreBusy, StoreUnavailable, Tx
 from gateway.runtime.refusals import Refusals
 from gateway.runtime.retention import Retention
+from gateway.runtime.running_apps import RunningApps
 from gateway.runtime.settlement import lose
 from gateway.runtime.spine import Spine
 
@@ -31,12 +32,22 @@ _log = structlog.get_logger("ostiary.sweeper")
 class Sweeper:
     """One background task of the gateway."""
 
-    def __init__(self, *, spine: Spine, clock: Clock, pages: Pages, refusals: Refusals, retention: Retention) -> None:
+    def __init__(
+        self,
+        *,
+        spine: Spine,
+        clock: Clock,
+        pages: Pages,
+        refusals: Refusals,
+        retention: Retention,
+        running: RunningApps,
+    ) -> None:
         self._spine = spine
         self._clock = clock
         self._pages = pages
         self._refusals = refusals
         self._retention = retention
+        self._running = running
         self._counted_at = 0
         self._ended_until = clock.now()
 
@@ -63,6 +74,7 @@ class Sweeper:
         succeeded = [
             await self._expire_due(now),
             await self._succeeds(self._pages.sweep(now)),
+            await self._succeeds(self._running.sweep(now)),
             await self._succeeds(self._end_sessions(now)),
         ]
         await self._succeeds(self._retention.look())
@@ -70,7 +82,7 @@ class Sweeper:
             self._counted_at = now
             succeeded.append(await self._succeeds(self._refusals.sweep()))
         # A call that stays due would be looked at without a pause.
-        return await self._spine.store.run(lambda tx: tx.calls.next_due()) if all(succeeded) else None
+        return await self._spine.store.run(_next_due) if all(succeeded) else None
 
     async def _expire_due(self, now: int) -> bool:
         while True:
@@ -118,3 +130,8 @@ class Sweeper:
         self._ended_until = now
         for session in ended:
             self._spine.perform(SessionEnded(session=session, why="expired"))
+
+
+def _next_due(tx: Tx) -> int | None:
+    due = (tx.calls.next_due(), RunningApps.next_due(tx))
+    return min((at for at in due if at is not None), default=None)

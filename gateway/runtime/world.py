@@ -67,8 +67,10 @@ class World:
         return decision
 
     def offered_on(self, page: LivePage) -> Mapping[str, Descriptor]:
-        """What `page` offers by id: what it declares itself, and what mini apps show on every page."""
-        return {**page.capabilities, **self.apps.on_pages} if self.apps.on_pages else page.capabilities
+        """What `page` offers by id: what it declares itself, and what mini apps show on every page with a workspace."""
+        if not (page.has_workspace and self.apps.on_pages):
+            return page.capabilities
+        return {**page.capabilities, **self.apps.on_pages}
 
     def offered_without_page(self) -> Mapping[str, Descriptor]:
         """What is there by id whether or not a page is open."""
@@ -78,7 +80,7 @@ class World:
         """`capability` as it is declared now, on `page` or, without one, by the gateway and its mini apps."""
         if page is None:
             return self.builtins.get(capability) or self.apps.without_page.get(capability)
-        return page.capabilities.get(capability) or self.apps.on_pages.get(capability)
+        return self.offered_on(page).get(capability)
 
     def declared_for(self, call: Call) -> Descriptor | None:
         """The declaration behind `call` now: its mini app's wherever that runs, else its page's or the gateway's."""

@@ -178,7 +178,9 @@ class Rig:
         await self.settle()
 
     async def ticket(self, user: str, name: str) -> str:
-        secret = (await self.services.admin.add_key(name, capabilities=["todo.*", "orders.*"], by="test")).secret
+        secret = (
+            await self.services.admin.add_key(name, capabilities=["todo.*", "orders.*", "focus.*"], by="test")
+        ).secret
         key = await self.services.identity.site_key(secret)
         return (await self.services.identity.mint_ticket(key, TicketRequest(user=user, origin=ORIGIN)))[0]
 
@@ -205,10 +207,12 @@ class Rig:
             visible=changes.pop("visible", True),
             automated=changes.pop("automated", False),
             origin=ORIGIN,
+            has_workspace=changes.pop("has_workspace", True),
         )
         connection = Connection()
         joined = await self.services.pages.join(hello, connection)
         await self.services.pages.arrived(joined, hello.seen)
+        await self.services.workspaces.arrived(joined.page)
         page = Document(self, joined, connection, document)
         if capabilities:
             await page.declare(*capabilities)
@@ -280,7 +284,9 @@ async def running(
         pages=services.pages,
         refusals=services.refusals,
         retention=services.retention,
+        running=services.running,
     )
+    await services.running.restore()
     rig = Rig(services, store, clock, sweeper)
     yield rig
     await rig.settle()
