@@ -164,7 +164,7 @@ class Frames:
         tx.audit.append(record)
         return After(None)
 
-    async def acted(self, place: Place, action: str, arguments: JsonObject, tell: Tell, /) -> Any:
+    async def acted(self, place: Place, action: str, _arguments: JsonObject, _tell: Tell, /) -> Any:
         """Do what a frame asks for (entry `ui_action`)."""
         await self._own(place)
         raise GatewayError(ErrorCode.UNSUPPORTED, f"`{action}` is not offered to mini apps here")
