@@ -3,12 +3,13 @@
 import asyncio
 import os
 import secrets
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import structlog
 from starlette.routing import BaseRoute, Router
@@ -25,14 +26,17 @@ from gateway.adapters.metrics import CONTENT_TYPE, PrometheusMeter
 from gateway.adapters.outbound_http import GuardedHttp
 from gateway.adapters.sql import backups, check_place, open_postgresql, open_sqlite
 from gateway.adapters.sql.moving import Moved, move
+from gateway.adapters.webhook import SecretRefused, WebhookSink, key_of
 from gateway.domain.audit import AuditEvent, AuditRecord
 from gateway.domain.configuration import Configuration
+from gateway.domain.outbox import Patience
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.activity import Activity
 from gateway.runtime.admin import Admin, Reloader
 from gateway.runtime.admin.trail import Trail
 from gateway.runtime.agent_sessions import AgentSessions
+from gateway.runtime.announcements import AnnouncingStore
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.audit import Digester
 from gateway.runtime.calls import Calls
@@ -40,15 +44,17 @@ from gateway.runtime.checkpoints import write_checkpoints
 from gateway.runtime.context import Contexts
 from gateway.runtime.conversations import Conversations
 from gateway.runtime.draining import settled
+from gateway.runtime.emissions import Emissions
 from gateway.runtime.execution import Execution
 from gateway.runtime.frames import Frames
 from gateway.runtime.handler_services import AppServices
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.lineup import Lineup
+from gateway.runtime.outbox import Relay
 from gateway.runtime.pages import Pages
 from gateway.runtime.planning import Planner
-from gateway.runtime.ports import Clock, Ids, Store, StoreBusy, StoreRefused, StoreUnavailable, Tx, Workers
+from gateway.runtime.ports import Clock, Ids, Sink, Store, StoreBusy, StoreRefused, StoreUnavailable, Tx, Workers
 from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
 from gateway.runtime.recovery import recover
@@ -67,7 +73,7 @@ from gateway.runtime.telemetry.metered_store import MeteredStore
 from gateway.runtime.vault import Vault
 from gateway.runtime.workers import WorkerCalls
 from gateway.runtime.world import Live, World
-from gateway.settings import Server
+from gateway.settings import Outbox, Server, Webhook
 from gateway.transports import admin_http, agents_mcp, assets, health, lineup, page_ws, surface_http
 from gateway.transports.doors import WELL_KNOWN, Edge
 from gateway.transports.metrics_http import metrics_app
@@ -134,14 +140,19 @@ async def build(
     builtins: Mapping[str, Builtin] = BUILTINS,
     extensions: "agents_mcp.Extensions | None" = None,
     tracer: Tracer | None = None,
+    sink: Sink | None = None,
 ) -> AsyncGenerator[Gateway]:
     """Wire a gateway over `data` and run it until the block ends. The caller holds the process lock.
 
-    `file` is what a reload reads again; `store`, `clock`, `ids`, `builtins`, `extensions` and `tracer` are for tests
-    and benchmarks.
+    `file` is what a reload reads again; `store`, `clock`, `ids`, `builtins`, `extensions`, `tracer` and `sink` are
+    for tests and benchmarks.
+
+    Raises:
+        SecretRefused: the secret of the webhook is not there, or will not do.
     """
     configure_logs(configuration.server.log_level)
     clock, ids = clock or SystemClock(), ids or RandomIds()
+    announcing: AnnouncingStore | None = None
     async with AsyncExitStack() as stack:
         if store is None:
             store = _open(configuration, data)
@@ -152,6 +163,10 @@ async def build(
         if tracer is None:
             tracer = await stack.enter_async_context(_tracing(configuration.server))
         limits = configuration.limits
+        webhook = configuration.outbox.webhook
+        if webhook is not None:
+            sink = sink or await stack.enter_async_context(_webhook(webhook, configuration, clock))
+            store = announcing = _announcing(configuration, store, clock)
         await recover(store, clock.now(), grace_ms=limits.page_grace_ms, revision=configuration.revision)
         key = await _installation_key(store)
         enabled = _enabled(builtins)
@@ -178,7 +193,11 @@ async def build(
         mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
         lineup_endpoint = lineup.LineupEndpoint(services)
         await stack.enter_async_context(mcp.run())
-        await stack.enter_async_context(_background(sweeper))
+        await stack.enter_async_context(_background(sweeper.run()))
+        if webhook is not None and announcing is not None and sink is not None:
+            relay = _relay(configuration.outbox, webhook, services, sink)
+            announcing.on_written = relay.wake
+            await stack.enter_async_context(_background(relay.run()))
         reloader = Reloader(
             services=services, path=file, load=configuration_file.load_file, judge=configuration_file.load
         )
@@ -283,6 +302,8 @@ async def restore(
     staged = None if backup is None else backups.stage(backup, database)
     try:
         store = _open(configuration, data, staged)
+        if configuration.outbox.webhook is not None:
+            store = _announcing(configuration, store, SystemClock())
         try:
             if staged is not None and (broken := (await Trail(store).verify()).broken):
                 first = broken[0]
@@ -379,8 +400,15 @@ def wire(
     )
     pages = Pages(spine=spine, live=live, clock=clock, ids=ids, approvals=approvals, vault=vault)
     pages.on_gone(sessions.page_gone)
+    emissions = Emissions(spine=spine, clock=clock, ids=ids, is_consumed=configuration.outbox.webhook is not None)
     app_services = AppServices(
-        spine=spine, live=live, clock=clock, http=GuardedHttp(), environment=environment, meter=meter
+        spine=spine,
+        live=live,
+        clock=clock,
+        emissions=emissions,
+        http=GuardedHttp(),
+        environment=environment,
+        meter=meter,
     )
     workers = workers or PythonWorkers(clock)
     worker_calls = WorkerCalls(
@@ -433,6 +461,44 @@ def wire(
         telemetry=telemetry,
         workspaces=frames,
         running=running,
+        emissions=emissions,
+    )
+
+
+def _webhook(webhook: Webhook, configuration: Configuration, clock: Clock) -> WebhookSink:
+    secret = os.environ.get(webhook.secret_env)
+    if not secret:
+        raise SecretRefused(
+            f"`outbox.webhook.secret_env` names `{webhook.secret_env}`, and no such environment variable is set;"
+            " set it to the secret you share with the consumer"
+        )
+    try:
+        key = key_of(secret)
+    except SecretRefused as error:
+        raise SecretRefused(f"`{webhook.secret_env}`: {error}") from error
+    return WebhookSink(
+        url=webhook.url,
+        key=key,
+        public_url=configuration.server.public_url,
+        version=version("ostiary"),
+        timeout_ms=webhook.timeout_ms,
+        now=clock.now,
+    )
+
+
+def _announcing(configuration: Configuration, store: Store, clock: Clock) -> AnnouncingStore:
+    return AnnouncingStore(store, clock, include_results=configuration.outbox.include_results)
+
+
+def _relay(outbox: Outbox, webhook: Webhook, services: Services, sink: Sink) -> Relay:
+    return Relay(
+        spine=services.spine,
+        clock=services.clock,
+        ids=services.ids,
+        sink=sink,
+        patience=Patience(attempts=outbox.attempts, first_ms=outbox.pause_ms, cap_ms=outbox.pause_cap_ms),
+        attempt_ms=webhook.timeout_ms,
+        meter=services.telemetry.meter,
     )
 
 
@@ -507,8 +573,8 @@ async def _installation_key(store: Store) -> bytes:
 
 
 @asynccontextmanager
-async def _background(sweeper: Sweeper) -> AsyncGenerator[None]:
-    task = asyncio.create_task(sweeper.run())
+async def _background(work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
+    task = asyncio.create_task(work)
     try:
         yield
     finally:

@@ -117,6 +117,10 @@ class Limits:
     """How long any other ended call is kept; at most `call_keep_ms`."""
     grant_keep_ms: int = 2_592_000_000
     """How long ended agent sessions, service keys, admin tokens and page sessions are kept."""
+    outbox_keep_ms: int = 604_800_000
+    """How long an outbox entry is kept that was delivered."""
+    dead_letter_keep_ms: int = 2_592_000_000
+    """How long an outbox entry is kept that was given up."""
     audit_keep_ms: int = 34_560_000_000
     """How long audit records are kept; 400 days."""
     page_ping_ms: int = 20_000
@@ -151,6 +155,34 @@ class Server:
     """The least that is logged: `debug`, `info`, `warning` or `error`."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook:
+    """Where outbox entries are posted; every field may be set under `outbox.webhook:`."""
+
+    url: str
+    """The address of the consumer."""
+    secret_env: str
+    """Name of the environment variable that holds the secret the posts are signed with."""
+    timeout_ms: int = 10_000
+    """How long the consumer has to answer one post."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outbox:
+    """What is told outside, and how patiently; every field may be set under `outbox:`."""
+
+    webhook: Webhook | None = None
+    """The consumer; without one nothing is written."""
+    include_results: bool = False
+    """Whether the end of a call that succeeded carries its result."""
+    attempts: int = 20
+    """How often an entry is tried before it is given up; with the pauses below, for more than eight hours."""
+    pause_ms: int = 1_000
+    """The rest after the first failed attempt; it doubles with each."""
+    pause_cap_ms: int = 3_600_000
+    """The longest rest."""
+
+
 READ_AT_START: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "server.listen": ("server.listen_host", "server.listen_port"),
@@ -158,6 +190,7 @@ READ_AT_START: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "server.metrics_listen": ("server.metrics_listen",),
         "server.otlp_endpoint": ("server.otlp_endpoint",),
         "server.log_level": ("server.log_level",),
+        "outbox": ("outbox",),
         "limits.ledger_rows": ("limits.ledger_rows",),
         "limits.ledger_open": ("limits.ledger_open",),
     }

@@ -175,12 +175,15 @@ class AppContext(Protocol):
     async def emit(self, type: str, data: Mapping[str, Any]) -> None:  # noqa: A002 - the word events use
         """Hand an event to the outbox: delivered at least once, in order, also when this call fails afterwards.
 
+        At or after the deadline of the call nothing is taken any more.
+
         Args:
             type: `[A-Za-z][A-Za-z0-9._:-]{0,63}`.
             data: a JSON object.
 
         Raises:
             TooMuch: the data is larger than the outbox takes.
+            ContextError: the call is over or its time is up, or the app emits too many events.
         """
         ...
 

@@ -33,6 +33,7 @@ def load(text: str, path: str, *, builtins: Collection[str] = frozenset(BUILTINS
         revision=f"policy-{hashlib.sha256(text.encode()).hexdigest()[:12]}",
         server=sections.server_of(top, builtins),
         limits=limits,
+        outbox=sections.outbox_of(top),
         sites=sites,
         agents=agents,
         rules=sections.rules_of(top, agents, sites),

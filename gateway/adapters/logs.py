@@ -25,7 +25,7 @@ _WORDS: Final = (
     "event level timestamp logger place error frames error_id suppressed "
     "method door path peer host setting hint status ms bytes trace_id tool protocol "
     "capability entry agent session ref state code effect places revision kept "
-    "behind_ms cause refused after_seconds app"
+    "behind_ms cause refused after_seconds app event_id attempts"
 )
 KNOWN: Final = frozenset(_WORDS.split())
 """What a line at `warning` or above may hold."""

@@ -14,6 +14,7 @@ from gateway.cli import (
     doctor,
     export,
     moving,
+    outbox,
     serving,
     sessions,
     sites,
@@ -53,6 +54,7 @@ app.add_typer(sites.site, name="site")
 app.add_typer(sessions.session, name="session")
 app.add_typer(admin_tokens.admin_token, name="admin-token")
 app.add_typer(calls.calls, name="calls")
+app.add_typer(outbox.outbox, name="outbox")
 trail.audit.command("export")(export.export)
 app.add_typer(trail.audit, name="audit")
 app.add_typer(moving.migrate, name="migrate")

@@ -26,6 +26,7 @@ def serve(config: Config = CONFIG_DEFAULT, data: Data = DATA_DEFAULT) -> None:
     from gateway.transports.control import PathTooLong
 
     configuration = _loaded(config)
+    from gateway.adapters.webhook import SecretRefused
     from gateway.asgi import AddressRefused
     from gateway.asgi import serve as run
 
@@ -34,7 +35,15 @@ def serve(config: Config = CONFIG_DEFAULT, data: Data = DATA_DEFAULT) -> None:
 
     try:
         asyncio.run(run(config, data, on_ready=on_ready))
-    except (LockHeld, FolderRefused, AddressRefused, PathTooLong, StoreRefused, StoreUnavailable) as error:
+    except (
+        LockHeld,
+        FolderRefused,
+        AddressRefused,
+        PathTooLong,
+        SecretRefused,
+        StoreRefused,
+        StoreUnavailable,
+    ) as error:
         fail(str(error))
 
 

@@ -74,6 +74,9 @@ class AuditEvent(StrEnum):
     ADMIN_TOKEN_REVOKED = "admin_token.revoked"  # noqa: S105 - the word of an event, not a secret
     ADMIN_REFUSED = "admin.refused"
     HANDLER_REFUSED = "handler.refused"
+    OUTBOX_GIVEN_UP = "outbox.given_up"
+    OUTBOX_REQUEUED = "outbox.requeued"
+    OUTBOX_EMISSION_REFUSED = "outbox.emission_refused"
     RETENTION_APPLIED = "retention.applied"
     CONFIGURATION_LOADED = "configuration.loaded"
     CONFIGURATION_REFUSED = "configuration.refused"

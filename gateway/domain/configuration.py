@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from gateway.domain.sites import AgentProfile, Site
-from gateway.settings import Limits, Server
+from gateway.settings import Limits, Outbox, Server
 from policy.model import Rule
 
 IN_PAGE: Final = "in-page:"
@@ -32,6 +32,7 @@ class Configuration:
     revision: str
     server: Server = field(default_factory=Server)
     limits: Limits = field(default_factory=Limits)
+    outbox: Outbox = field(default_factory=Outbox)
     sites: Mapping[str, Site] = field(default_factory=dict[str, Site])
     agents: Mapping[str, AgentProfile] = field(default_factory=dict[str, AgentProfile])
     rules: tuple[Rule, ...] = ()

@@ -1,23 +1,12 @@
 """One outbox entry: a fact somebody outside is told of, written with the change it tells of (design §13). Pure."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
-from gateway.domain.canonical import canonical
 from gateway.domain.errors import IllegalTransition
-
-OWN: Final = "dev.ostiary."
-"""How the types of the gateway's own events begin; a handler's may not."""
-
-EMITTED_TYPE: Final = re.compile(r"(?=.{1,128}\Z)[a-z][a-z0-9_-]*(\.[a-z0-9][a-z0-9_-]*){1,7}")
-EMITTED_BYTES: Final = 64 * 1024
-"""Largest canonical text of what one emitted event says."""
-EMITTED_MAX: Final = 20
-"""Events one call may emit."""
 
 ERROR_MAX: Final = 200
 """Characters kept of what a consumer's refusal came to."""
@@ -119,35 +108,17 @@ def step(
     return replace(entry, state=target, due_at=None, holder=None, ended_at=now, error=error)
 
 
-def failed(entry: OutboxEntry, patience: Patience, *, now: int, error: str, pause_ms: int = 0) -> OutboxEntry:
-    """What a failed attempt makes of `entry`: it rests, at least `pause_ms` (up to the cap), or it is dead."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undelivered:
+    """Why an attempt failed, in words without what was sent, and how long the consumer wants to be left alone."""
+
+    error: str
+    pause_ms: int = 0
+
+
+def failed(entry: OutboxEntry, why: Undelivered, patience: Patience, *, now: int) -> OutboxEntry:
+    """What a failed attempt makes of `entry`: it rests, as long as the consumer asks up to the cap, or it is dead."""
     if patience.is_spent(entry.attempts):
-        return step(entry, OutboxEvent.GIVE_UP, now=now, error=error)
-    pause = max(patience.pause_ms(entry.attempts), min(pause_ms, patience.cap_ms))
-    return step(entry, OutboxEvent.RETRY, now=now, error=error, pause_ms=pause)
-
-
-@dataclass(frozen=True, slots=True)
-class Emitted:
-    """What a handler wants told once its call succeeded: a type of its own, and canonical JSON."""
-
-    type: str
-    data: str
-
-
-def emitted(kind: str, data: Any) -> Emitted:
-    """Judge one event of a handler.
-
-    Raises:
-        ValueError: the type or the data will not do; the message says why.
-    """
-    if not EMITTED_TYPE.fullmatch(kind):
-        raise ValueError(
-            f"`{kind[:130]}` is not the type of an event: write two to eight words like `order.submitted`"
-        )
-    if kind.startswith(OWN):
-        raise ValueError(f"`{kind}` is not yours to emit: types under `{OWN}` are the gateway's own")
-    text = canonical(data)
-    if len(text) > EMITTED_BYTES:
-        raise ValueError(f"the data of `{kind}` has {len(text)} bytes; {EMITTED_BYTES} are the most")
-    return Emitted(kind, text.decode())
+        return step(entry, OutboxEvent.GIVE_UP, now=now, error=why.error)
+    pause = max(patience.pause_ms(entry.attempts), min(why.pause_ms, patience.cap_ms))
+    return step(entry, OutboxEvent.RETRY, now=now, error=why.error, pause_ms=pause)

@@ -15,12 +15,13 @@ from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallState
 from gateway.domain.errors import ErrorCode
 from gateway.domain.outbound import AddressRefused, Target, flaw_of_header, target_of
-from gateway.domain.outbox import EMITTED_MAX, Emitted, emitted
-from gateway.domain.session_data import SessionData, Unfit
+from gateway.domain.session_data import Unfit
 from gateway.domain.workers import Asker, Denial, Inbound, Kept, Outbound, ServiceDenied
 from gateway.runtime import audit
 from gateway.runtime.effects import Refused
+from gateway.runtime.emissions import Emissions
 from gateway.runtime.ports import Clock, OutboundHttp, StoreBusy, StoreUnavailable, Tx
+from gateway.runtime.session_data import Conflict, live_session, read, write
 from gateway.runtime.spine import Spine
 from gateway.runtime.telemetry import Meter, names
 from gateway.runtime.world import Live
@@ -39,6 +40,7 @@ class AppServices:
         spine: Spine,
         live: Live,
         clock: Clock,
+        emissions: Emissions,
         http: OutboundHttp,
         environment: Mapping[str, str],
         meter: Meter,
@@ -46,18 +48,18 @@ class AppServices:
         self._spine = spine
         self._live = live
         self._clock = clock
+        self._emissions = emissions
         self._http = http
         self._environment = environment
         self._meter = meter
-        self._emitted: dict[str, list[Emitted]] = {}
 
     # -- session data -----------------------------------------------------------------------------------------
 
     async def session_data(self, asker: Asker) -> Kept:
         def work(tx: Tx) -> Kept:
             admitted(tx, asker)
-            found = tx.session_data.find(asker.app, _app_session(tx, asker))
-            return Kept(data="{}", revision=0) if found is None else Kept(data=found.data, revision=found.revision)
+            found = read(tx, asker.app, _app_session(tx, asker), self._clock.now())
+            return Kept(data=found.data, revision=found.revision)
 
         return await self._run(work)
 
@@ -69,34 +71,20 @@ class AppServices:
         def work(tx: Tx) -> int:
             admitted(tx, asker)
             session, now = _app_session(tx, asker), self._clock.now()
-            new = SessionData(app=asker.app, app_session=session, revision=revision + 1, data=text, at=now)
-            if not tx.session_data.put(new):
-                found = tx.session_data.find(asker.app, session)
-                raise ServiceDenied(
-                    Denial.CONFLICT, "it was written meanwhile", revision=0 if found is None else found.revision
-                )
-            return new.revision
+            written = write(tx, asker.app, session, text, revision=revision, now=now)
+            if isinstance(written, Conflict):
+                raise ServiceDenied(Denial.CONFLICT, "it was written meanwhile", revision=written.present.revision)
+            return written.revision
 
         return await self._run(work)
 
     # -- events -----------------------------------------------------------------------------------------------
 
     async def emit(self, asker: Asker, kind: str, data: str) -> None:
-        if asker.ref is None:
-            raise ServiceDenied(Denial.REFUSED, "a hook has no call whose success an event could tell")
         try:
-            event = emitted(kind, _object(data))
-        except ValueError as error:
-            raise ServiceDenied(Denial.REFUSED, str(error)) from None
-        await self._run(lambda tx: admitted(tx, asker))
-        held = self._emitted.setdefault(asker.ref, [])
-        if len(held) >= EMITTED_MAX:
-            raise ServiceDenied(Denial.TOO_MUCH, f"one call emits at most {EMITTED_MAX} events")
-        held.append(event)
-
-    def take_emitted(self, ref: str) -> tuple[Emitted, ...]:
-        """The events of a call that came to its end, in order; they are not kept here any longer."""
-        return tuple(self._emitted.pop(ref, ()))
+            await self._emissions.emit(asker, kind, data)
+        except (StoreBusy, StoreUnavailable):
+            raise _again() from None
 
     # -- secrets and requests ---------------------------------------------------------------------------------
 
@@ -166,7 +154,7 @@ class AppServices:
         try:
             return await self._spine.store.run(work)
         except (StoreBusy, StoreUnavailable):
-            raise ServiceDenied(Denial.REFUSED, "the store does not take it now; try again") from None
+            raise _again() from None
 
 
 def admitted(tx: Tx, asker: Asker) -> Call | None:
@@ -185,10 +173,14 @@ def admitted(tx: Tx, asker: Asker) -> Call | None:
 
 
 def _app_session(tx: Tx, asker: Asker) -> str:
-    live = tx.instances.live(asker.conversation.user, asker.conversation.id, asker.app)
-    if live is None:
+    name = live_session(tx, asker.app, asker.conversation)
+    if name is None:
         raise ServiceDenied(Denial.NO_APP_SESSION, "the app is not open in this conversation")
-    return live.app_session
+    return name
+
+
+def _again() -> ServiceDenied:
+    return ServiceDenied(Denial.REFUSED, "the store does not take it now; try again")
 
 
 def _object(text: str) -> object:

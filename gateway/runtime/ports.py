@@ -26,7 +26,7 @@ from gateway.domain.lists import Place, Wanted
 from gateway.domain.mini_apps import AppVersion, FileSeal, MiniApp
 from gateway.domain.operations import Operation, OperationState
 from gateway.domain.outbound import Target
-from gateway.domain.outbox import OutboxEntry, OutboxState
+from gateway.domain.outbox import OutboxEntry, OutboxState, Undelivered
 from gateway.domain.pages import PageSession
 from gateway.domain.session_data import SessionData
 from gateway.domain.sites import SiteKey, Ticket
@@ -385,7 +385,8 @@ class AppSessions(Protocol):
         ...
 
     def purge(self, ended_before: int, limit: int) -> int:
-        """Forget at most `limit` that ended before `ended_before`, with their records; returns how many."""
+        """Forget at most `limit` that ended before `ended_before`, with their records and their session data; returns
+        how many."""
         ...
 
 
@@ -639,12 +640,27 @@ class Outbox(Protocol):
         """When the next turn comes, or the next attempt counts as lost."""
         ...
 
+    def oldest_pending(self) -> int | None:
+        """The instant of the event that waits longest, whether its turn came or not."""
+        ...
+
     def counts(self) -> Mapping[OutboxState, int]:
         """How many entries are `UNDELIVERED`, by state; each of these states has its count."""
         ...
 
     def purge(self, state: OutboxState, *, ended_before: int, limit: int) -> int:
         """Forget at most `limit` entries that ended in `state` before `ended_before`; returns how many."""
+        ...
+
+
+class Sink(Protocol):
+    """Who consumes the outbox."""
+
+    async def deliver(self, entry: OutboxEntry) -> Undelivered | None:
+        """Hand `entry` over, within the sink's own time limit; None once the consumer has taken it.
+
+        The same entry is the same event, byte for byte: the consumer may see it again.
+        """
         ...
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from gateway.domain.audit import AuditEvent
+from gateway.domain.outbox import OutboxState
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.checkpoints import forget_records, write_checkpoints
@@ -81,6 +82,12 @@ LONG: Final[Mapping[str, Rule]] = {
     "keys": lambda tx, limits, now: tx.keys.purge(now - limits.grant_keep_ms, BATCH),
     "admin_tokens": lambda tx, limits, now: tx.admin_tokens.purge(now - limits.grant_keep_ms, BATCH),
     "pages": lambda tx, limits, now: tx.pages.purge(now - limits.grant_keep_ms, BATCH),
+    "outbox": lambda tx, limits, now: tx.outbox.purge(
+        OutboxState.SENT, ended_before=now - limits.outbox_keep_ms, limit=BATCH
+    ),
+    "dead_letters": lambda tx, limits, now: tx.outbox.purge(
+        OutboxState.DEAD, ended_before=now - limits.dead_letter_keep_ms, limit=BATCH
+    ),
     "audit_records": lambda tx, limits, now: forget_records(
         tx, written_before=now - limits.audit_keep_ms, limit=BATCH
     ),

@@ -9,6 +9,7 @@ from gateway.runtime.approvals import Approvals
 from gateway.runtime.calls import Calls
 from gateway.runtime.context import Contexts
 from gateway.runtime.conversations import Conversations
+from gateway.runtime.emissions import Emissions
 from gateway.runtime.execution import Execution
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
@@ -56,5 +57,6 @@ class Services:
     reconfiguration: Reconfiguration
     retention: Retention
     telemetry: Telemetry
+    emissions: Emissions
     workspaces: Workspaces
     running: RunningApps

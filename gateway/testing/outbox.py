@@ -1,9 +1,9 @@
-"""Outbox entries in memory."""
+"""Outbox entries in memory, and a consumer that keeps what it is given."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from gateway.domain.outbox import UNDELIVERED, OutboxEntry, OutboxState
+from gateway.domain.outbox import UNDELIVERED, OutboxEntry, OutboxState, Undelivered
 from gateway.runtime.ports import StaleState
 from gateway.testing.tables import Tables
 
@@ -67,6 +67,10 @@ class MemoryOutbox:
         instants = (entry.due_at for entry in self._tables.outbox.values())
         return min((at for at in instants if at is not None), default=None)
 
+    def oldest_pending(self) -> int | None:
+        pending = (entry.at for entry in self._tables.outbox.values() if entry.state is OutboxState.PENDING)
+        return next(pending, None)
+
     def counts(self) -> Mapping[OutboxState, int]:
         states = [entry.state for entry in self._tables.outbox.values()]
         return {state: states.count(state) for state in UNDELIVERED}
@@ -83,3 +87,21 @@ class MemoryOutbox:
     def _first(self, key: str) -> OutboxEntry | None:
         pending = (e for e in self._tables.outbox.values() if e.key == key and e.state is OutboxState.PENDING)
         return next(pending, None)
+
+
+class MemorySink:
+    """`Sink` that keeps every entry it is offered, and takes those `refuses` has nothing against."""
+
+    def __init__(self, refuses: Callable[[OutboxEntry], str | None] = lambda _: None) -> None:
+        self.refuses = refuses
+        self.offered: list[OutboxEntry] = []
+        self.taken: list[OutboxEntry] = []
+
+    async def deliver(self, entry: OutboxEntry) -> Undelivered | None:
+        """Take it, or say what is against it."""
+        self.offered.append(entry)
+        why = self.refuses(entry)
+        if why is not None:
+            return Undelivered(error=why)
+        self.taken.append(entry)
+        return None

@@ -8,6 +8,7 @@ from gateway.domain.app_sessions import AppEntry, AppSession, EntryKind
 from gateway.domain.instances import Instance, InstanceState
 from gateway.domain.operations import Operation, OperationState
 from gateway.runtime.ports import DuplicateKey, StaleState
+from gateway.testing.session_data import MemorySessionDatas
 from gateway.testing.tables import Tables
 
 
@@ -186,4 +187,5 @@ class MemoryAppSessions:
         for name in old:
             del self._tables.app_sessions[name]
             self._tables.app_entries.pop(name, None)
+            MemorySessionDatas(self._tables).erase(name)
         return len(old)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gateway.domain.app_sessions import AppSession
 from gateway.domain.session_data import SESSION_DATA_BYTES
 from gateway.runtime.ports import Store
 from tests.contract.samples import NOW, session_data
@@ -44,3 +45,15 @@ async def test_it_is_erased_with_its_app_session_only(store: Store) -> None:
     assert await store.run(lambda tx: tx.session_data.find("com.example.orders", "as_2")) is not None
     # The revision counts from the start again: nothing of the old one is left.
     assert await store.run(lambda tx: tx.session_data.put(session_data()))
+
+
+async def test_it_goes_with_an_app_session_that_is_forgotten(store: Store) -> None:
+    ended = AppSession(
+        id="as_1", app="com.example.orders", user="maria", conversation="conv_1", opened_at=NOW - 9, ended_at=NOW - 1
+    )
+    await store.run(lambda tx: tx.app_sessions.add(ended))
+    for kept in (session_data(), session_data(app_session="as_2")):
+        await store.run(lambda tx, kept=kept: tx.session_data.put(kept))
+    assert await store.run(lambda tx: tx.app_sessions.purge(NOW, 10)) == 1
+    assert await store.run(lambda tx: tx.session_data.find("com.example.orders", "as_1")) is None
+    assert await store.run(lambda tx: tx.session_data.find("com.example.orders", "as_2")) is not None

@@ -9,6 +9,8 @@ DAY_MS: Final = 86_400_000
 TOP: Final = ""
 SERVER: Final = "server"
 LIMITS: Final = "limits"
+OUTBOX: Final = "outbox"
+WEBHOOK: Final = "outbox.webhook"
 SITE: Final = "sites.<name>"
 EXPOSED: Final = "sites.<name>.expose[]"
 SITE_LIMITS: Final = "sites.<name>.limits"
@@ -91,6 +93,8 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "call_keep_ms": (2 * DAY_MS, 400 * DAY_MS),
         "minted_call_keep_ms": (3_600_000, 400 * DAY_MS),
         "grant_keep_ms": (DAY_MS, 400 * DAY_MS),
+        "outbox_keep_ms": (3_600_000, 400 * DAY_MS),
+        "dead_letter_keep_ms": (3_600_000, 400 * DAY_MS),
         "audit_keep_ms": (30 * DAY_MS, 4_000 * DAY_MS),
         "page_ping_ms": (500, 60_000),
         "listed_changes_ms": (100, 60_000),
@@ -98,9 +102,18 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 )
 """What each limit may be set to: never zero, never so large that another bound of the design would break."""
 
+OUTBOX_BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+    {
+        "attempts": (1, 100),
+        "pause_ms": (100, 3_600_000),
+        "pause_cap_ms": (100, DAY_MS),
+    }
+)
+WEBHOOK_MS: Final = (100, 60_000)
+
 KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        TOP: ("version", "server", "limits", "sites", "agents", "rules", "apps"),
+        TOP: ("version", "server", "limits", "outbox", "sites", "agents", "rules", "apps"),
         SERVER: (
             "listen",
             "public_url",
@@ -114,6 +127,8 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "log_level",
         ),
         LIMITS: tuple(BOUNDS),
+        OUTBOX: ("webhook", "include_results", *OUTBOX_BOUNDS),
+        WEBHOOK: ("url", "secret_env", "timeout_ms"),
         SITE: (
             "address",
             "label",

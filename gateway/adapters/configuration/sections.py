@@ -10,7 +10,7 @@ from gateway.adapters.configuration.nodes import Entries, Node
 from gateway.adapters.configuration.problems import Mark
 from gateway.domain.configuration import IN_PAGE, AppGrant
 from gateway.domain.sites import AgentProfile, Site
-from gateway.settings import Limits, Server
+from gateway.settings import Limits, Outbox, Server, Webhook
 from policy.model import Floor, Rule, name_matches
 from policy.vocabulary import Confirm, Effect, Risk, Verdict
 
@@ -101,6 +101,40 @@ _IN_STEP: Final = (
     ("page_connections", "connections", "a page's socket is a connection"),
     ("page_arrivals", "page_connections", "a socket that has not said hello is one of all"),
 )
+
+
+def outbox_of(top: Fields) -> Outbox:
+    """`outbox:`, who is told what becomes of calls."""
+    section, default = top.within("outbox", keys.OUTBOX), Outbox()
+    if section is None:
+        return default
+    bounded = {
+        name: section.number(name, getattr(default, name), *bounds) for name, bounds in keys.OUTBOX_BOUNDS.items()
+    }
+    outbox = Outbox(
+        webhook=_webhook(section),
+        include_results=section.flag("include_results", default.include_results),
+        **bounded,
+    )
+    if outbox.pause_ms > outbox.pause_cap_ms:
+        at = "pause_ms" if section.has("pause_ms") else "pause_cap_ms"
+        section.refuse(
+            section.where(at),
+            f"outbox.{at}",
+            "`pause_ms` is greater than `pause_cap_ms`: the first rest would be longer than the longest",
+        )
+    return outbox
+
+
+def _webhook(outbox: Fields) -> Webhook | None:
+    section = outbox.within("webhook", keys.WEBHOOK)
+    if section is None:
+        return None
+    return Webhook(
+        url=section.text("url", values.webhook, required=True),
+        secret_env=section.text("secret_env", values.variable, required=True),
+        timeout_ms=section.number("timeout_ms", 10_000, *keys.WEBHOOK_MS),
+    )
 
 
 def agents_of(top: Fields) -> dict[str, AgentProfile]:

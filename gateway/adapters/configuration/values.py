@@ -20,6 +20,7 @@ VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 LABEL_MAX: Final = 80
 USER_MAX: Final = 256
 
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _HOST_NAME: Final = re.compile(
     r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*"
@@ -154,6 +155,16 @@ def address(text: str) -> str:
     if parts.scheme not in _DEFAULT_PORTS or re.search(r"[\s\\]", text):
         raise Refused(f"`{text}` is not an http or https address", form)
     _host_port(parts.netloc.lower(), form)
+    return text
+
+
+def webhook(text: str) -> str:
+    """Where events are posted. In clear only on the machine itself: what is signed is not hidden."""
+    parts = _split(address(text), "")
+    if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+        raise Refused(f"`{text}` is not https", "in clear only `localhost`, `127.0.0.1` and `[::1]` are posted to")
+    if parts.fragment or text.endswith("#"):
+        raise Refused(f"`{text}` has a `#`, which is not sent", "leave it and what follows out")
     return text
 
 

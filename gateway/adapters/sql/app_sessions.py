@@ -8,6 +8,7 @@ from sqlalchemy import Index, Table, bindparam, delete, func, insert, literal_co
 from gateway.adapters.sql.connection import Connection
 from gateway.adapters.sql.metadata import METADATA, NUMBER, TEXT, key, needed, optional
 from gateway.adapters.sql.rows import Rows
+from gateway.adapters.sql.session_data import ERASE_SESSION_DATA
 from gateway.adapters.sql.statements import (
     Statement,
     insert_of,
@@ -118,5 +119,6 @@ class SqlAppSessions:
     def purge(self, ended_before: int, limit: int) -> int:
         ended = self._connection.fetch_all(_ENDED, (ended_before, limit))
         self._connection.write_many(_FORGET_ENTRIES, ended)
+        self._connection.write_many(ERASE_SESSION_DATA, ended)
         self._connection.write_many(_FORGET, ended)
         return len(ended)

@@ -124,6 +124,7 @@ _PAGE: Final = Statement(
     "limit",
 )
 _NEXT_DUE: Final = Statement(select(_O.due_at).where(_O.due_at.is_not(None)).order_by(_O.due_at).limit(1))
+_OLDEST: Final = Statement(select(_O.at).where(_IS_PENDING).order_by(_O.number).limit(1))
 _IS_UNDELIVERED = one_of(_O.state, UNDELIVERED)
 _COUNTS: Final = Statement(select(_O.state, func.count()).where(_IS_UNDELIVERED).group_by(_O.state))
 _PURGE: Final = Statement(
@@ -181,6 +182,10 @@ class SqlOutbox:
 
     def next_due(self) -> int | None:
         row = self._connection.fetch_one(_NEXT_DUE)
+        return None if row is None else row[0]
+
+    def oldest_pending(self) -> int | None:
+        row = self._connection.fetch_one(_OLDEST)
         return None if row is None else row[0]
 
     def counts(self) -> Mapping[OutboxState, int]:

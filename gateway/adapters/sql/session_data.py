@@ -36,7 +36,9 @@ _REPLACE: Final = Statement(
     "app_session",
     "was",
 )
-_ERASE: Final = Statement(delete(SESSION_DATA).where(_D.app_session == value(_D.app_session)), "app_session")
+ERASE_SESSION_DATA: Final = Statement(
+    delete(SESSION_DATA).where(_D.app_session == value(_D.app_session)), "app_session"
+)
 
 
 class SqlSessionDatas:
@@ -60,4 +62,4 @@ class SqlSessionDatas:
         return bool(self._connection.execute(_REPLACE, replaced))
 
     def erase(self, app_session: str) -> int:
-        return self._connection.execute(_ERASE, (app_session,))
+        return self._connection.execute(ERASE_SESSION_DATA, (app_session,))

@@ -27,6 +27,7 @@ from gateway.runtime.admin.checks import (
     check_patterns,
     check_user,
 )
+from gateway.runtime.admin.outbox import DeadLetters
 from gateway.runtime.admin.reconciling import Meant, Reconciler
 from gateway.runtime.admin.repeats import Once, remember
 from gateway.runtime.admin.tokens import AdminTokens
@@ -59,6 +60,7 @@ class Admin:
         self._identity = identity
         self._trail = Trail(spine.store)
         self.tokens = AdminTokens(spine=spine, clock=clock, ids=ids)
+        self.dead_letters = DeadLetters(spine=spine, clock=clock)
         self._retention = retention
         self._reconciler = Reconciler(spine, clock)
 

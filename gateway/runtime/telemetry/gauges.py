@@ -24,6 +24,8 @@ class _Stored:
     open: int
     unknown: int
     heads: Mapping[str, int]
+    undelivered: Mapping[str, int]
+    oldest: int | None
 
 
 async def read_gauges(services: Services, *, queued: int) -> Readings:
@@ -53,6 +55,9 @@ async def read_gauges(services: Services, *, queued: int) -> Readings:
     readings[names.LEDGER_USED, ()] = stored.used
     readings[names.LEDGER_OPEN, ()] = stored.open
     readings[names.UNKNOWN_OPEN, ()] = stored.unknown
+    readings[names.OUTBOX_LAG, ()] = 0 if stored.oldest is None else max(0, now - stored.oldest) / 1_000
+    for state, count in stored.undelivered.items():
+        readings[names.OUTBOX_ENTRIES, (state,)] = count
     for stream, at in stored.heads.items():
         readings[names.AUDIT_HEAD_AGE, (stream,)] = max(0, now - at) / 1_000
     return readings
@@ -66,4 +71,6 @@ def _look(tx: Tx) -> _Stored:
         open=open_calls,
         unknown=tx.calls.count_unknown(),
         heads={stream: json.loads(records[-1].body)["at"] for stream, records in heads.items() if records},
+        undelivered={state.value: count for state, count in tx.outbox.counts().items()},
+        oldest=tx.outbox.oldest_pending(),
     )

@@ -12,6 +12,7 @@ from typing import Final
 from gateway.domain.audit import Stream
 from gateway.domain.calls import CallState, Entry
 from gateway.domain.errors import ErrorCode
+from gateway.domain.outbox import UNDELIVERED
 from gateway.domain.workers import Loss
 from policy.vocabulary import Risk, Verdict
 
@@ -204,7 +205,16 @@ PURGED: Final = Metric(
             "kind",
             _values(
                 *("results", "nonces", "tickets", "admin_requests", "denials", "calls", "minted_calls", "sessions"),
-                *("keys", "admin_tokens", "pages", "audit", "messages", "conversations"),
+                *(
+                    "keys",
+                    "admin_tokens",
+                    "pages",
+                    "audit_records",
+                    "messages",
+                    "conversations",
+                    "outbox",
+                    "dead_letters",
+                ),
             ),
         ),
     ),
@@ -239,6 +249,23 @@ HANDLER_REQUESTS: Final = Metric(
     kind=Kind.COUNTER,
     help="Outbound requests the handlers of mini apps asked for.",
     labels=(("outcome", _values("answered", "not_permitted", "request_failed", "too_much", "refused")),),
+)
+OUTBOX_ATTEMPTS: Final = Metric(
+    name="ostiary_outbox_attempts_total",
+    kind=Kind.COUNTER,
+    help="Attempts to hand an outbox entry to its consumer: taken, to be tried again, or the last of its entry.",
+    labels=(("outcome", _values("delivered", "failed", "given_up")),),
+)
+OUTBOX_ENTRIES: Final = Metric(
+    name="ostiary_outbox_entries",
+    kind=Kind.GAUGE,
+    help="Outbox entries the consumer has not taken: on their way, or given up.",
+    labels=(("state", frozenset(state.value for state in UNDELIVERED)),),
+)
+OUTBOX_LAG: Final = Metric(
+    name="ostiary_outbox_lag_seconds",
+    kind=Kind.GAUGE,
+    help="Age of the oldest entry on its way; 0 when none is.",
 )
 STORE_UNIT: Final = Metric(
     name="ostiary_store_unit_duration_seconds",
@@ -315,6 +342,9 @@ METRICS: Final[tuple[Metric, ...]] = (
     WORKER_HELD,
     WORKER_QUEUE,
     HANDLER_REQUESTS,
+    OUTBOX_ATTEMPTS,
+    OUTBOX_ENTRIES,
+    OUTBOX_LAG,
     STORE_UNIT,
     STORE_COMMIT,
     STORE_FAILURES,

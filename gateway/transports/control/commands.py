@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway.domain.audit import Stream
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.domain.outbox import OutboxState
 from gateway.protocol.audit_export import checkpoints_of_text, text_of_checkpoints
 from gateway.runtime.admin import KEY_DAYS, SESSION_DAYS, TOKEN_HOURS, Admin, Meant, Reloader
 from gateway.transports.control import views
@@ -92,6 +93,19 @@ class Reconcile(Parameters):
     since: int | None = None
     until: int | None = None
     is_rehearsal: bool = False
+
+
+class ListOutbox(Parameters):
+    """`outbox.list`."""
+
+    state: Annotated[OutboxState, Field(strict=False)] = OutboxState.DEAD
+    limit: Count = 50
+
+
+class Requeue(Parameters):
+    """`outbox.requeue`: one entry by `name`, or every dead one."""
+
+    name: Text | None = None
 
 
 class Explain(Parameters):
@@ -233,6 +247,17 @@ async def _purge(desk: Desk, _: Nothing) -> Any:
     return dict(await desk.admin.purge(by=desk.by))
 
 
+async def _list_outbox(desk: Desk, p: ListOutbox) -> Any:
+    return [views.of_outbox_entry(entry) for entry in await desk.admin.dead_letters.list(p.state, limit=p.limit)]
+
+
+async def _requeue(desk: Desk, p: Requeue) -> Any:
+    if p.name is None:
+        return {"requeued": await desk.admin.dead_letters.requeue_all(by=desk.by)}
+    await desk.admin.dead_letters.requeue(p.name, by=desk.by)
+    return {"requeued": 1}
+
+
 async def _explain(desk: Desk, p: Explain) -> Any:
     return views.of_explanation(await desk.admin.explain(p.session, p.capability))
 
@@ -292,6 +317,8 @@ COMMANDS: Final[Mapping[str, Command[Any]]] = {
     "calls.list": Command(ListCalls, _list_calls),
     "calls.show": Command(Named, _show_call),
     "calls.reconcile": Command(Reconcile, _reconcile),
+    "outbox.list": Command(ListOutbox, _list_outbox),
+    "outbox.requeue": Command(Requeue, _requeue),
     "purge": Command(Nothing, _purge),
     "explain": Command(Explain, _explain),
     "audit.tail": Command(Tail, _tail),

@@ -5,6 +5,7 @@ from typing import Any
 from gateway.domain.admin_tokens import AdminToken
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import Call, Receipt
+from gateway.domain.outbox import OutboxEntry
 from gateway.domain.sites import AgentProfile, Site, SiteKey
 from gateway.runtime.admin import Explained, Place, Reloaded, Status, TrailRecord, Verification
 from policy.model import Floor
@@ -109,6 +110,23 @@ def of_call(call: Call) -> Json:
         "approved_at": call.approved_at,
         "dispatched_at": call.dispatched_at,
         "ended_at": call.ended_at,
+    }
+
+
+def of_outbox_entry(entry: OutboxEntry) -> Json:
+    """An entry on its way out, without what it says."""
+    return {
+        "entry": entry.id,
+        "key": entry.key,
+        "type": entry.type,
+        "app": entry.app,
+        "subject": entry.subject,
+        "at": entry.at,
+        "state": entry.state.value,
+        "attempts": entry.attempts,
+        "due_at": entry.due_at,
+        "ended_at": entry.ended_at,
+        "error": entry.error,
     }
 
 

@@ -183,6 +183,15 @@ def test_what_only_looks_like_something_else_stays_the_text_it_is(text: str) -> 
         ('version: 1\nagents: {a: {label: "x "}}\n', "2:21", "`agents.a.label` begins or ends with white space"),
         ('version: 1\nagents: {a: {label: "x\\ny"}}\n', "2:21", "`agents.a.label`: control and reordering characters"),
         ("version: 1\nagents: {a: {label: " + "x" * 81 + "}}\n", "2:21", "`agents.a.label`: longer than 80"),
+        # -- outbox
+        ("version: 1\noutbox: {webhook: https://a.test/}\n", "2:19", "`outbox.webhook` is the text"),
+        ("version: 1\noutbox: {webhook: {url: 'http://a.test/', secret_env: S}}\n", "2:25", "`outbox.webhook.url`: `http://a.test/` is not https"),
+        ("version: 1\noutbox: {webhook: {url: 'https://u@a.test/', secret_env: S}}\n", "2:25", "`outbox.webhook.url`: `u@a.test` holds a user name"),
+        ("version: 1\noutbox: {webhook: {url: 'https://a.test/#x', secret_env: S}}\n", "2:25", "`outbox.webhook.url`: `https://a.test/#x` has a `#`"),
+        ("version: 1\noutbox: {webhook: {url: 'ftp://a.test/', secret_env: S}}\n", "2:25", "`outbox.webhook.url`: `ftp://a.test/` is not an http or https"),
+        ("version: 1\noutbox: {webhook: {url: 'https://a.test/', secret_env: hunter-2}}\n", "2:56", "`outbox.webhook.secret_env`: this is not the name of a variable of the environment"),
+        ("version: 1\noutbox: {pause_ms: 5000, pause_cap_ms: 4999}\n", "2:20", "`pause_ms` is greater than `pause_cap_ms`"),
+        ("version: 1\noutbox: {attempts: 0}\n", "2:20", "`outbox.attempts: 0` is not between 1 and 100"),
         # -- server and limits
         ("version: 1\nserver: {listen: 8460}\n", "2:18", "`server.listen` is `8460`, not a text"),
         ('version: 1\nserver: {listen: ":8460"}\n', "2:18", "`server.listen`: `:8460` is not a host"),

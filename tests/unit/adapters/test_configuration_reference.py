@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from gateway.adapters.configuration import keys
-from gateway.adapters.configuration.keys import BOUNDS, KEYS
+from gateway.adapters.configuration.keys import BOUNDS, KEYS, OUTBOX_BOUNDS, WEBHOOK_MS
 from gateway.adapters.configuration.nodes import DEPTH_MAX, FILE_BYTES_MAX
 from gateway.adapters.configuration.problems import ConfigurationError
 from gateway.adapters.configuration_file import load, load_file
 from gateway.domain.configuration import Configuration
 from gateway.domain.sites import Site
 from gateway.runtime.admin.reloader import later
-from gateway.settings import READ_AT_START, Limits, Server
+from gateway.settings import READ_AT_START, Limits, Outbox, Server, Webhook
 
 ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "reference" / "configuration.md").read_text()
@@ -93,6 +93,32 @@ def test_a_server_setting_has_its_default_and_time() -> None:
         assert words
 
 
+def test_a_setting_of_the_outbox_has_its_default_and_bounds() -> None:
+    plain, webhook = Outbox(), Webhook(url="", secret_env="")
+    told = {key: (kind, default, counts) for key, (kind, default, counts, _) in rows(keys.OUTBOX).items()}
+    assert told.pop("webhook") == ("mapping", "none", "start")
+    assert told.pop("include_results") == ("`true`, `false`", f"`{str(plain.include_results).lower()}`", "start")
+    for name, (low, high) in OUTBOX_BOUNDS.items():
+        assert told.pop(name) == (f"{low} … {high}", str(getattr(plain, name)), "start")
+    assert told == {}
+    low, high = WEBHOOK_MS
+    assert rows(keys.WEBHOOK)["timeout_ms"][:2] == [f"{low} … {high}", str(webhook.timeout_ms)]
+
+
+@pytest.mark.parametrize("name", OUTBOX_BOUNDS)
+def test_a_setting_of_the_outbox_beyond_its_bounds_is_refused_by_its_name(name: str) -> None:
+    low, high = OUTBOX_BOUNDS[name]
+    for value, is_beyond in ((low - 1, True), (low, False), (high, False), (high + 1, True)):
+        told = refused(f"version: 1\noutbox: {{{name}: {value}}}")
+        assert any(key == f"outbox.{name}" and "is not between" in message for key, message in told) == is_beyond
+
+
+@pytest.mark.parametrize("value", [99, 100, 60_000, 60_001])
+def test_the_patience_with_a_webhook_is_bounded(value: int) -> None:
+    told = refused(f"version: 1\noutbox: {{webhook: {{url: 'https://h.test/', secret_env: S, timeout_ms: {value}}}}}")
+    assert bool(told) == (value not in WEBHOOK_MS)
+
+
 def test_what_may_be_left_out_of_a_site_has_the_default_the_page_says() -> None:
     site = load(f"version: 1\nsites:\n  todo:{SITE}", "x").sites["todo"]
     told = {key: default for key, (_, default, *_) in rows(keys.SITE).items()}
@@ -108,6 +134,7 @@ def test_what_may_be_left_out_of_a_site_has_the_default_the_page_says() -> None:
     [
         (keys.TOP, "{}", ""),
         (keys.SITE, "{version: 1, sites: {todo: {}}}", "sites.todo."),
+        (keys.WEBHOOK, "{version: 1, outbox: {webhook: {}}}", "outbox.webhook."),
         (keys.IN_PAGE_AGENT, "{version: 1, sites: {todo: {in_page_agent: {}}}}", "sites.todo.in_page_agent."),
         (keys.EXPOSED, "{version: 1, sites: {todo: {expose: [{}]}}}", "sites.todo.expose[0]."),
         (keys.RULE, "{version: 1, rules: [{}]}", "rules[0]."),
@@ -185,7 +212,7 @@ def test_a_file_that_is_too_large_or_too_deep_is_refused() -> None:
 
 
 def changes() -> Iterator[tuple[str, Configuration, Configuration]]:
-    """Each setting of `server` and `limits` by its key in the file, with a configuration before and after."""
+    """Each setting of `server` and `limits`, and `outbox`, by its key in the file, with what was before and after."""
     old = load("version: 1", "x")
     for field in fields(Limits):
         new: Any = replace(old.limits, **{field.name: getattr(old.limits, field.name) + 1})
@@ -197,6 +224,7 @@ def changes() -> Iterator[tuple[str, Configuration, Configuration]]:
         )
         key = "listen" if field.name.startswith("listen_") else field.name
         yield f"server.{key}", old, replace(old, server=replace(old.server, **{field.name: other}))
+    yield "outbox", old, replace(old, outbox=Outbox(include_results=True))
 
 
 def test_a_reload_names_what_counts_from_the_next_start_and_nothing_else() -> None:
@@ -204,7 +232,8 @@ def test_a_reload_names_what_counts_from_the_next_start_and_nothing_else() -> No
     for key, old, new in changes():
         seen.add(key)
         assert later(old, new) == (f"from the next start on: `{key}`" if key in READ_AT_START else None)
-    assert set(READ_AT_START) <= seen == {f"{s}.{key}" for s in (keys.SERVER, keys.LIMITS) for key in KEYS[s]}
+    of_sections = {f"{s}.{key}" for s in (keys.SERVER, keys.LIMITS) for key in KEYS[s]}
+    assert set(READ_AT_START) <= seen == of_sections | {keys.OUTBOX}
 
 
 def test_the_how_to_names_what_counts_from_the_next_start() -> None:
