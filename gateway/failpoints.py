@@ -191,8 +191,6 @@ class Point(StrEnum):
     """What an attempt came to · its commit."""
     OUTBOX_REQUEUED = "outbox_requeued"
     """A dead entry back in line · its audit record."""
-    SESSION_DATA_WRITTEN = "session_data_written"
-    """A new revision of session data · its commit."""
     OUTBOX_EMITTED = "outbox_emitted"
     """A handler's event in the outbox · its commit."""
 
