@@ -3,15 +3,16 @@
 Nothing is ever changed in a folder that has its name. What a crash leaves under another name is swept at the start.
 """
 
+import errno
 import os
 import secrets
 import shutil
 import stat
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from gateway.domain.mini_apps import FileSeal
 from gateway.failpoints import Point, reach
 from gateway.runtime.ports import FilesRefused
 
@@ -26,13 +27,22 @@ class FolderAppFiles:
     def __init__(self, data: Path) -> None:
         self._root = data / FOLDER
 
+    def fetch(self, source: Path, *, limit: int) -> bytes:
+        try:
+            with source.open("rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise FilesRefused(f"`{source}` is no file")
+                return file.read(limit + 1)
+        except OSError as error:
+            raise FilesRefused(f"cannot read `{source}`: {error.strerror}") from error
+
     def folder(self, digest: str) -> Path:
         return self._root / digest
 
     def put(self, digest: str, files: Mapping[str, bytes]) -> None:
-        target = self.folder(digest)
-        if self.flaw(digest, {path: FileSeal.of(content) for path, content in files.items()}) is None:
-            return
+        with suppress(FilesRefused):
+            if self.load(digest) == files:
+                return
         part = self._root / f"{_INCOMING}{secrets.token_hex(8)}"
         try:
             self._root.mkdir(mode=0o700, exist_ok=True)
@@ -40,34 +50,20 @@ class FolderAppFiles:
             reach(Point.PACKAGE_WRITTEN)
             # Only a damaged folder can be in the way here.
             self.remove(digest)
-            part.rename(target)
+            part.rename(self.folder(digest))
             _sync(self._root)
             reach(Point.PACKAGE_NAMED)
         except OSError as error:
-            raise FilesRefused(f"cannot write `{target}`: {error.strerror}") from error
+            raise FilesRefused(f"cannot write `{self.folder(digest)}`: {error.strerror}") from error
         finally:
             shutil.rmtree(part, ignore_errors=True)
 
-    def flaw(self, digest: str, seals: Mapping[str, FileSeal]) -> str | None:
+    def load(self, digest: str) -> Mapping[str, bytes]:
         folder = self.folder(digest)
         try:
-            found = set(_files_of(folder))
-            for path in sorted(found | seals.keys()):
-                if path not in found:
-                    return f"`{path}` is missing"
-                if path not in seals:
-                    return f"`{path}` does not belong to the package"
-                if _seal_of(folder / path) != seals[path]:
-                    return f"`{path}` was changed"
+            return {path: _read(folder / path) for path in sorted(_entries_of(folder))}
         except OSError as error:
-            return f"`{folder}` cannot be read: {error.strerror}"
-        return None
-
-    def read(self, digest: str, path: str) -> bytes:
-        try:
-            return _read(self.folder(digest) / path)
-        except OSError as error:
-            raise FilesRefused(f"cannot read `{path}` of `{digest}`: {error.strerror}") from error
+            raise FilesRefused(f"cannot read `{error.filename or folder}`: {error.strerror}") from error
 
     def remove(self, digest: str) -> None:
         leaving = self._root / f"{_LEAVING}{secrets.token_hex(8)}"
@@ -107,28 +103,30 @@ def _write(part: Path, files: Mapping[str, bytes]) -> None:
         _sync(folder)
 
 
-def _files_of(folder: Path, below: str = "") -> Iterator[str]:
-    """Everything in `folder` that is no folder, links and empty folders included."""
+def _entries_of(folder: Path, below: str = "") -> Iterator[str]:
+    """Everything in `folder` that is no folder, and every empty folder."""
     is_empty = True
     for entry in os.scandir(folder / below):
         is_empty = False
         path = f"{below}{entry.name}"
         if entry.is_dir(follow_symlinks=False):
-            yield from _files_of(folder, f"{path}/")
+            yield from _entries_of(folder, f"{path}/")
         else:
             yield path
     if is_empty and below:
         yield below
 
 
-def _seal_of(file: Path) -> FileSeal | None:
-    """What a regular file holds; None for anything else."""
-    return FileSeal.of(_read(file)) if stat.S_ISREG(file.lstat().st_mode) else None
-
-
 def _read(file: Path) -> bytes:
-    with os.fdopen(os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW), "rb") as source:
-        return source.read()
+    # A pipe laid here by a stranger would be waited for.
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is not a file", str(file))
+        with os.fdopen(descriptor, "rb", closefd=False) as source:
+            return source.read()
+    finally:
+        os.close(descriptor)
 
 
 def _sync(path: Path) -> None:

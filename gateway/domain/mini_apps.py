@@ -4,7 +4,6 @@ A version is a package that was verified and kept; its digest is its address. Wh
 here is only its text.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -58,19 +57,6 @@ TRANSITIONS: Final[Mapping[AppState, Mapping[AppEvent, AppState]]] = MappingProx
     }
 )
 """An app that is enabled is not removed: first nobody uses it, then it goes."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileSeal:
-    """What one file of a package holds: its size in bytes, and its SHA-256 as lower-case hex."""
-
-    size: int
-    sha256: str
-
-    @classmethod
-    def of(cls, content: bytes) -> "FileSeal":
-        """The seal of `content`."""
-        return cls(len(content), hashlib.sha256(content).hexdigest())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

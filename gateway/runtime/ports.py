@@ -23,7 +23,7 @@ from gateway.domain.denials import Denial
 from gateway.domain.instances import Instance, InstanceState
 from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place, Wanted
-from gateway.domain.mini_apps import AppVersion, FileSeal, MiniApp
+from gateway.domain.mini_apps import AppVersion, MiniApp
 from gateway.domain.operations import Operation, OperationState
 from gateway.domain.outbound import Target
 from gateway.domain.outbox import OutboxEntry, OutboxState, Undelivered
@@ -720,29 +720,36 @@ class MiniApps(Protocol):
 
 
 class AppFiles(Protocol):
-    """The files of installed packages, in a folder for each digest. Every method blocks for as long as a disk does."""
+    """The files of installed packages, in a folder for each digest. Every method blocks for as long as a disk does.
+
+    What the files must be is the reader's to judge: here they are only kept whole.
+    """
+
+    def fetch(self, source: Path, *, limit: int) -> bytes:
+        """The file somebody names, or its first `limit` + 1 bytes.
+
+        Raises:
+            FilesRefused: it is no regular file, or cannot be read.
+        """
+        ...
 
     def folder(self, digest: str) -> Path:
         """Where the files of a package lie, if it is there."""
         ...
 
     def put(self, digest: str, files: Mapping[str, bytes]) -> None:
-        """Keep the files of a package by their paths, whole or not at all; one that is there whole is let be.
+        """Keep exactly these files by their paths, whole or not at all; what is there as it should be is let be.
 
         Raises:
             FilesRefused: they cannot be written; nothing of them is there.
         """
         ...
 
-    def flaw(self, digest: str, seals: Mapping[str, FileSeal]) -> str | None:
-        """What keeps a folder from holding exactly these files; None where it does."""
-        ...
-
-    def read(self, digest: str, path: str) -> bytes:
-        """One file.
+    def load(self, digest: str) -> Mapping[str, bytes]:
+        """Everything that lies in the folder of a package.
 
         Raises:
-            FilesRefused: it cannot be read.
+            FilesRefused: it is not there, cannot be read, or holds something that is no file.
         """
         ...
 

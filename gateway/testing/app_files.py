@@ -3,15 +3,20 @@
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from gateway.domain.mini_apps import FileSeal
 from gateway.runtime.ports import FilesRefused
 
 
 class MemoryAppFiles:
-    """`AppFiles` over a dictionary; `packages` may be changed by a test as a disk by a stranger."""
+    """`AppFiles` over dictionaries: `sources` are files somebody may name, `packages` what is installed."""
 
     def __init__(self) -> None:
+        self.sources: dict[Path, bytes] = {}
         self.packages: dict[str, dict[str, bytes]] = {}
+
+    def fetch(self, source: Path, *, limit: int) -> bytes:
+        if source not in self.sources:
+            raise FilesRefused(f"cannot read `{source}`: No such file or directory")
+        return self.sources[source][: limit + 1]
 
     def folder(self, digest: str) -> Path:
         return Path("/apps") / digest
@@ -19,24 +24,10 @@ class MemoryAppFiles:
     def put(self, digest: str, files: Mapping[str, bytes]) -> None:
         self.packages[digest] = dict(files)
 
-    def flaw(self, digest: str, seals: Mapping[str, FileSeal]) -> str | None:
-        found = self.packages.get(digest)
-        if found is None:
-            return f"`{self.folder(digest)}` cannot be read: No such file or directory"
-        for path in sorted(found.keys() | seals.keys()):
-            if path not in found:
-                return f"`{path}` is missing"
-            if path not in seals:
-                return f"`{path}` does not belong to the package"
-            if FileSeal.of(found[path]) != seals[path]:
-                return f"`{path}` was changed"
-        return None
-
-    def read(self, digest: str, path: str) -> bytes:
-        try:
-            return self.packages[digest][path]
-        except KeyError as error:
-            raise FilesRefused(f"cannot read `{path}` of `{digest}`: No such file or directory") from error
+    def load(self, digest: str) -> Mapping[str, bytes]:
+        if digest not in self.packages:
+            raise FilesRefused(f"cannot read `{self.folder(digest)}`: No such file or directory")
+        return dict(self.packages[digest])
 
     def remove(self, digest: str) -> None:
         self.packages.pop(digest, None)
