@@ -29,6 +29,7 @@ def load(text: str, path: str, *, builtins: Collection[str] = frozenset(BUILTINS
     top.number("version", VERSION, VERSION, VERSION, required=True)
     limits = sections.limits_of(top)
     sites, agents = sections.sites_of(top, limits), sections.agents_of(top)
+    trust, apps = sections.apps_of(top)
     configuration = Configuration(
         revision=f"policy-{hashlib.sha256(text.encode()).hexdigest()[:12]}",
         server=sections.server_of(top, builtins),
@@ -37,7 +38,8 @@ def load(text: str, path: str, *, builtins: Collection[str] = frozenset(BUILTINS
         sites=sites,
         agents=agents,
         rules=sections.rules_of(top, agents, sites),
-        apps=sections.apps_of(top),
+        apps=apps,
+        app_trust=trust,
     )
     problems.settle()
     return configuration

@@ -26,6 +26,14 @@ class AppGrant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AppTrust:
+    """`apps:`, whose packages of mini apps are taken. `trusted_keys` holds 32 bytes of Ed25519 by the key's name."""
+
+    trusted_keys: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    require_signature: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """Immutable; a reload swaps the whole value. `revision` is `policy-` and 12 hex of the file's SHA-256."""
 
@@ -37,6 +45,7 @@ class Configuration:
     agents: Mapping[str, AgentProfile] = field(default_factory=dict[str, AgentProfile])
     rules: tuple[Rule, ...] = ()
     apps: Mapping[str, AppGrant] = field(default_factory=dict[str, AppGrant])
+    app_trust: AppTrust = field(default_factory=AppTrust)
 
     def limits_of(self, site: str | None) -> Limits:
         """The limits on `site`: the general ones, with what the site lowers."""

@@ -17,8 +17,10 @@ SITE_LIMITS: Final = "sites.<name>.limits"
 IN_PAGE_AGENT: Final = "sites.<name>.in_page_agent"
 AGENT: Final = "agents.<name>"
 RULE: Final = "rules[]"
-APP: Final = "apps.<id>"
-APP_SECRET: Final = "apps.<id>.secrets.<name>"  # noqa: S105 - the name of a section
+APP: Final = "apps.grants.<id>"
+APP_SECRET: Final = "apps.grants.<id>.secrets.<name>"  # noqa: S105 - the name of a section
+APPS: Final = "apps"
+TRUSTED_KEY: Final = "apps.trusted_keys[]"
 
 LOWERED: Final = (
     "pages_per_user",
@@ -147,5 +149,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         RULE: ("id", "agents", "users", "capabilities", "verdict", "tier"),
         APP: ("secrets", "internal_hosts"),
         APP_SECRET: ("env",),
+        APPS: ("trusted_keys", "require_signature", "grants"),
+        TRUSTED_KEY: ("name", "key"),
     }
 )

@@ -4,11 +4,12 @@ from collections.abc import Collection
 from dataclasses import fields
 from typing import Final
 
+from capabilities.signatures import read_public_key
 from gateway.adapters.configuration import keys, values
 from gateway.adapters.configuration.fields import Fields
 from gateway.adapters.configuration.nodes import Entries, Node
 from gateway.adapters.configuration.problems import Mark
-from gateway.domain.configuration import IN_PAGE, AppGrant
+from gateway.domain.configuration import IN_PAGE, AppGrant, AppTrust
 from gateway.domain.sites import AgentProfile, Site
 from gateway.settings import Limits, Outbox, Server, Webhook
 from policy.model import Floor, Rule, name_matches
@@ -199,8 +200,13 @@ def _floor(section: Fields, node: Node, at: str) -> tuple[Floor, Mark, str]:
     return floor, entry.where("id"), at
 
 
-def apps_of(top: Fields) -> dict[str, AppGrant]:
-    """`apps:`, what installed mini apps get of this installation."""
+def apps_of(top: Fields) -> tuple[AppTrust, dict[str, AppGrant]]:
+    """`apps:`, whose packages of mini apps are taken, and what installed ones get of this installation."""
+    section = top.within("apps", keys.APPS)
+    return (AppTrust(), {}) if section is None else (_trust(section), _grants(section))
+
+
+def _grants(apps: Fields) -> dict[str, AppGrant]:
     return {
         name: AppGrant(
             secrets={
@@ -209,8 +215,35 @@ def apps_of(top: Fields) -> dict[str, AppGrant]:
             },
             internal_hosts=section.texts("internal_hosts", values.host),
         )
-        for name, section in top.named("apps", keys.APP, values.app_id)
+        for name, section in apps.named("grants", keys.APP, values.app_id)
     }
+
+
+def _trust(section: Fields) -> AppTrust:
+    trusted: dict[str, bytes] = {}
+    names: dict[str, Mark] = {}
+    seen: dict[str, Mark] = {}
+    for at, node in section.items("trusted_keys"):
+        entry = section.entry(node, at, keys.TRUSTED_KEY)
+        name = entry.text("name", values.name, required=True)
+        key = entry.text("key", values.public_key, required=True)
+        is_new = all(
+            [
+                bool(name) and section.once(names, name, entry.where("name"), f"{at}.name"),
+                bool(key) and section.once(seen, key, entry.where("key"), f"{at}.key"),
+            ]
+        )
+        if is_new:
+            trusted[name] = read_public_key(key)
+    require = section.flag("require_signature", False)
+    if require and not trusted:
+        section.refuse(
+            section.where("require_signature"),
+            "apps.require_signature",
+            "`apps.require_signature` holds and no key is trusted, so no app could be installed",
+            "list keys under `trusted_keys`",
+        )
+    return AppTrust(trusted_keys=trusted, require_signature=require)
 
 
 def rules_of(top: Fields, agents: Collection[str], sites: Collection[str]) -> tuple[Rule, ...]:

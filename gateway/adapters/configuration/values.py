@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from capabilities.signatures import KeyRefused, read_public_key
 from gateway.settings import LOG_LEVELS
 from policy.patterns import is_pattern
 
@@ -209,6 +210,15 @@ def log_level(text: str) -> str:
     """How much is logged."""
     if text not in LOG_LEVELS:
         raise Refused(f"there is no level `{text}`", f"there are {', '.join(LOG_LEVELS)}")
+    return text
+
+
+def public_key(text: str) -> str:
+    """An Ed25519 public key, in Base64."""
+    try:
+        read_public_key(text)
+    except KeyRefused as error:
+        raise Refused(f"`{text}` is no key: {error}", "`ostiary app pack --help` says how a key is made") from error
     return text
 
 

@@ -138,7 +138,8 @@ def test_what_may_be_left_out_of_a_site_has_the_default_the_page_says() -> None:
         (keys.IN_PAGE_AGENT, "{version: 1, sites: {todo: {in_page_agent: {}}}}", "sites.todo.in_page_agent."),
         (keys.EXPOSED, "{version: 1, sites: {todo: {expose: [{}]}}}", "sites.todo.expose[0]."),
         (keys.RULE, "{version: 1, rules: [{}]}", "rules[0]."),
-        (keys.APP_SECRET, "{version: 1, apps: {a.b: {secrets: {x: {}}}}}", "apps.a.b.secrets.x."),
+        (keys.APP_SECRET, "{version: 1, apps: {grants: {a.b: {secrets: {x: {}}}}}}", "apps.grants.a.b.secrets.x."),
+        (keys.TRUSTED_KEY, "{version: 1, apps: {trusted_keys: [{}]}}", "apps.trusted_keys[0]."),
     ],
 )
 def test_what_is_required_on_the_page_is_required(section: str, whole: str, at: str) -> None:
@@ -178,18 +179,23 @@ BOUNDED: list[tuple[str, str, str, str]] = [
         "a" * 64,
         "rules[0].id",
     ),
-    ("version: 1\napps:\n  {}: {{}}", "a." + "a" * 126, "a." + "a" * 127, f"apps.a.{'a' * 127}"),
     (
-        "version: 1\napps:\n  a.b:\n    secrets:\n      {}: {{env: X}}",
-        "a" * 64,
-        "a" * 65,
-        f"apps.a.b.secrets.{'a' * 65}",
+        "version: 1\napps:\n  grants:\n    {}: {{}}",
+        "a." + "a" * 126,
+        "a." + "a" * 127,
+        f"apps.grants.a.{'a' * 127}",
     ),
     (
-        "version: 1\napps:\n  a.b:\n    secrets:\n      x: {{env: {}}}",
+        "version: 1\napps:\n  grants:\n    a.b:\n      secrets:\n        {}: {{env: X}}",
+        "a" * 64,
+        "a" * 65,
+        f"apps.grants.a.b.secrets.{'a' * 65}",
+    ),
+    (
+        "version: 1\napps:\n  grants:\n    a.b:\n      secrets:\n        x: {{env: {}}}",
         "A" * 128,
         "A" * 129,
-        "apps.a.b.secrets.x.env",
+        "apps.grants.a.b.secrets.x.env",
     ),
 ]
 """A file with a gap, the last value that is taken, the first that is not, and the key the refusal names."""
