@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import orjson
 
-from gateway.domain.calls import Call, CallState
+from gateway.domain.calls import Call, CallState, Receipt
 from gateway.domain.errors import ErrorCode
 from gateway.runtime.requests import Outcome
 
@@ -18,10 +18,27 @@ PHASES: Final = {
 }
 
 
+def phase_of(call: Call) -> str:
+    """What a call that is not finished waits for, in words for its caller."""
+    if call.app is not None and call.state is CallState.WAITING_ACTIVATION:
+        return "starting"
+    return PHASES.get(call.state, "accepted")
+
+
+def receipt_of(call: Call, receipt: Receipt) -> dict[str, Any]:
+    """One receipt as an agent reads it, and nothing else (rules F1)."""
+    told: dict[str, Any] = {"call_id": call.call_id, "app_scope": call.app, "status": receipt.status}
+    if receipt.reason is not None:
+        told["reason"] = receipt.reason
+    return {**told, "seq": receipt.seq, "at": receipt.at, "ref": call.ref}
+
+
 def pending_of(outcome: Outcome) -> dict[str, Any]:
     """An accepted call that is not finished."""
     answer: dict[str, Any] = {"ref": outcome.call.ref, "status": outcome.call.state.value, "pending": True}
-    answer["hint"] = f"{PHASES.get(outcome.call.state, 'accepted')}; {_HINT}"
+    answer["hint"] = f"{phase_of(outcome.call)}; {_HINT}"
+    if outcome.receipt is not None:
+        answer["receipt"] = receipt_of(outcome.call, outcome.receipt)
     if outcome.replayed:
         answer["replayed"] = True
     return answer

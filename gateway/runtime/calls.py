@@ -192,6 +192,14 @@ class Calls:
             outcome = await self._spine.run(find)
         return outcome, waiter
 
+    async def with_receipt(self, outcome: Outcome) -> Outcome:
+        """The same, with the newest receipt of a mini app's call that is not finished (rules F1)."""
+        call = outcome.call
+        if call.app is None or is_finished(call):
+            return outcome
+        receipts = await self._spine.store.run(lambda tx: tx.calls.receipts_of(call.ref))
+        return replace(outcome, receipt=receipts[-1])
+
     async def cancel(self, session: AgentSession, name: str) -> Outcome:
         """End an undispatched call at once; of dispatched work it is a request (design §3).
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.domain.agent_sessions import AgentSession, Principal
-from gateway.domain.calls import Call, Entry, Result
+from gateway.domain.calls import Call, Entry, Receipt, Result
 from gateway.domain.conversations import Following
 from gateway.domain.errors import GatewayError
 from gateway.domain.trace_context import read_traceparent
@@ -71,8 +71,9 @@ Admission = Admitted | Refused
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Where a call stands, for its caller: the row, and its result once there is one."""
+    """Where a call stands, for its caller: the row, its result once there is one, else its newest receipt if asked."""
 
     call: Call
     result: Result | None = None
     replayed: bool = False
+    receipt: Receipt | None = None

@@ -163,7 +163,7 @@ class Surface:
             case "status":
                 return await self._status(session, envelope.input, sent, waiters)
             case _:
-                return _told(await self._calls.cancel(session, _name(envelope.input)))
+                return await self._told(await self._calls.cancel(session, _name(envelope.input)))
 
     async def describe(
         self, session: AgentSession, given: dict[str, Any], *, page: str | None = None
@@ -257,7 +257,7 @@ class Surface:
             outcome = await self._waited(session, outcome, waiter, sent.wait_seconds)
         if not is_finished(outcome.call):
             await self._calls.hand_out(outcome.call.ref)
-        return _told(outcome)
+        return await self._told(outcome)
 
     async def _status(
         self, session: AgentSession, given: dict[str, Any], sent: Transmission, waiters: list[Waiter]
@@ -267,11 +267,16 @@ class Surface:
         with self._place(session, seconds):
             outcome, waiter = await self._calls.status(session, name)
             waiters.append(waiter)
-            return _told(await self._waited(session, outcome, waiter, seconds))
+            return await self._told(await self._waited(session, outcome, waiter, seconds))
 
     def _place(self, session: AgentSession, seconds: float) -> AbstractContextManager[None]:
         # Who waits for nothing can always start a call, and ask where one stands.
         return self._calls.place(session) if seconds else nullcontext()
+
+    async def _told(self, outcome: Outcome) -> Handled:
+        if is_finished(outcome.call):
+            return Handled(result=answer_of(outcome), taken=outcome.call)
+        return Handled(result=pending_of(await self._calls.with_receipt(outcome)))
 
     async def _waited(self, session: AgentSession, outcome: Outcome, waiter: Waiter, seconds: float) -> Outcome:
         # What comes after the session ended is not its own any more.
@@ -280,12 +285,6 @@ class Surface:
             return await self._calls.wait(outcome, waiter, seconds)
         finally:
             leave()
-
-
-def _told(outcome: Outcome) -> Handled:
-    if is_finished(outcome.call):
-        return Handled(result=answer_of(outcome), taken=outcome.call)
-    return Handled(result=pending_of(outcome))
 
 
 def _name(given: dict[str, Any]) -> str:

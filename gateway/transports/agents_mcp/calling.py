@@ -101,7 +101,7 @@ class ToolCalls:
             case _:
                 named = static_tools.call_named(given)
                 outcome = await self._services.calls.cancel(asked.exchange.session, named)
-                return self._final(asked.exchange, outcome)
+                return await self._final(asked.exchange, outcome)
 
     async def _target(self, asked: ToolRequest) -> Target:
         session, inventories = asked.exchange.session, self._services.inventories
@@ -144,8 +144,9 @@ class ToolCalls:
         if not is_finished(outcome.call) and not exchange.is_gone:
             outcome = await self._handed_out(exchange, outcome)
         if not is_finished(outcome.call) and asked.takes_task:
-            return {"resultType": "task", **task_fields(outcome.call, self._services.clock.now())}
-        return self._final(exchange, outcome)
+            outcome = await self._services.calls.with_receipt(outcome)
+            return {"resultType": "task", **task_fields(outcome, self._services.clock.now())}
+        return await self._final(exchange, outcome)
 
     async def _waited(self, asked: ToolRequest, outcome: Outcome, waiter: Waiter) -> Outcome:
         if not outcome.call.state.is_undispatched:
@@ -178,12 +179,12 @@ class ToolCalls:
             outcome = await self._waiting.until_finished(
                 asked.exchange, outcome, waiter, asked.line, self._patience.status
             )
-        return self._final(asked.exchange, outcome)
+        return await self._final(asked.exchange, outcome)
 
-    def _final(self, exchange: Exchange, outcome: Outcome) -> ToolAnswer:
+    async def _final(self, exchange: Exchange, outcome: Outcome) -> ToolAnswer:
         if outcome.call.state.is_terminal:
             exchange.answers_with(outcome.call)
-        return answer_to(outcome)
+        return answer_to(await self._services.calls.with_receipt(outcome))
 
     async def _describe(self, asked: ToolRequest, given: dict[str, Any]) -> ToolAnswer:
         session = asked.exchange.session

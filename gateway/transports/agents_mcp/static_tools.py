@@ -28,6 +28,7 @@ ANSWER: Final[dict[str, Any]] = {
         "evidence": {"description": "What changed, as the page saw it."},
         "replayed": {"type": "boolean", "description": "This call had been made before; it did not run again."},
         "hint": {"type": "string"},
+        "receipt": {"type": "object", "description": "The newest receipt of a mini app's call."},
     },
     "required": ["ref", "status"],
 }

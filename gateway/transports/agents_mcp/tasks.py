@@ -17,7 +17,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from gateway.domain.calls import Call, CallState
 from gateway.domain.errors import ErrorCode, GatewayError
-from gateway.runtime.answers import PHASES
+from gateway.runtime.answers import phase_of
 from gateway.runtime.calls import is_finished
 from gateway.runtime.requests import Outcome
 from gateway.runtime.services import Services
@@ -51,8 +51,9 @@ def declares_tasks(capabilities: Any) -> bool:
     return TASKS in members_of(members_of(capabilities).get("extensions"))
 
 
-def task_fields(call: Call, now: int) -> dict[str, Any]:
-    """The flat task of a call."""
+def task_fields(outcome: Outcome, now: int) -> dict[str, Any]:
+    """The flat task of a call; its message is the newest receipt where there is one."""
+    call = outcome.call
     changed = call.ended_at or call.dispatched_at or call.approved_at or call.admitted_at
     fields: dict[str, Any] = {
         "taskId": call.ref,
@@ -63,7 +64,7 @@ def task_fields(call: Call, now: int) -> dict[str, Any]:
         "pollIntervalMs": POLL_MS,
     }
     if not is_finished(call):
-        fields["statusMessage"] = PHASES[call.state]
+        fields["statusMessage"] = outcome.receipt.status if outcome.receipt else phase_of(call)
     return fields
 
 
@@ -90,8 +91,8 @@ class Tasks:
         """A pure read, with the result once there is one."""
         if (foreign := await self._foreign(context, params)) is not None:
             return foreign
-        outcome = await self._owned(params.task_id)
-        fields = {"resultType": "complete", **task_fields(outcome.call, self._services.clock.now())}
+        outcome = await self._services.calls.with_receipt(await self._owned(params.task_id))
+        fields = {"resultType": "complete", **task_fields(outcome, self._services.clock.now())}
         if fields["status"] == "completed":
             fields["result"] = answer_to(outcome).result(context.protocol_version, self._server_info)
             if outcome.call.state.is_terminal:

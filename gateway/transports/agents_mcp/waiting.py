@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from gateway.runtime.agent_sessions import AgentSessions
-from gateway.runtime.answers import PHASES
+from gateway.runtime.answers import phase_of
 from gateway.runtime.attendance import Waiter
 from gateway.runtime.calls import is_finished
 from gateway.runtime.requests import Outcome
@@ -120,12 +120,12 @@ class _Teller:
     async def begins(self, outcome: Outcome) -> None:
         # A person is slower than any machine: say at once what is waited for.
         if self._line.takes_progress and outcome.call.state.is_undispatched:
-            await self._progress(PHASES[outcome.call.state])
+            await self._progress(phase_of(outcome.call))
 
     async def tells(self, outcome: Outcome, progress: str | None, *, is_news: bool) -> None:
         if self._line.takes_progress:
             if is_news or time.monotonic() >= self.due:
-                await self._progress(progress or PHASES.get(outcome.call.state, "accepted"))
+                await self._progress(progress or phase_of(outcome.call))
         elif time.monotonic() >= self.due:
             await self._line.ping()
             self.due = time.monotonic() + self._every
