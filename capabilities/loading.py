@@ -4,10 +4,9 @@ It runs the app's code with all the rights of the process; an installed app in P
 """
 
 import importlib
-import importlib.util
 import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
-from types import ModuleType
 from typing import Final
 
 from capabilities.contract import AgentTools
@@ -21,7 +20,7 @@ class AppNotLoaded(Exception):
 
 
 def load_app(folder: Path, module: str) -> AgentTools:
-    """Import `module` from `folder` and take its declaration. For a process that holds no other app.
+    """Import `module` from `folder` and take its declaration. Once in a process, which then holds this app alone.
 
     The folder becomes the first place imports are looked for in, and nothing compiled is written into it.
 
@@ -33,7 +32,7 @@ def load_app(folder: Path, module: str) -> AgentTools:
     if str(home) not in sys.path:
         sys.path.insert(0, str(home))
     importlib.invalidate_caches()
-    _must_come_from(home, module)
+    _must_be_its_own(home, module)
     try:
         loaded = importlib.import_module(module)
     except (Exception, SystemExit) as error:
@@ -44,18 +43,17 @@ def load_app(folder: Path, module: str) -> AgentTools:
     return declared
 
 
-def _must_come_from(home: Path, module: str) -> None:
-    """A name the standard library or the gateway has would never come from the folder."""
+def _must_be_its_own(home: Path, module: str) -> None:
+    """Where a name is taken, which module it means would depend on what this process imported before."""
     top = module.partition(".")[0]
-    known: ModuleType | None = sys.modules.get(top)
-    spec = None if known is None else known.__spec__
-    if known is None:
-        try:
-            spec = importlib.util.find_spec(top)
-        except (ImportError, ValueError):
-            spec = None
-    if spec is None:
-        raise AppNotLoaded(f"there is no module `{top}` in the app's folder")
-    places = [spec.origin] if spec.has_location and spec.origin else list(spec.submodule_search_locations or ())
-    if not any(Path(place).resolve().is_relative_to(home) for place in places):
+    elsewhere = [place for place in sys.path if Path(place).resolve() != home]
+    if top in sys.stdlib_module_names or top in sys.modules or _is_there(top, elsewhere):
         raise AppNotLoaded(f"`{top}` is the name of another module; choose one that is the app's own")
+    if PathFinder.find_spec(top, [str(home)]) is None:
+        raise AppNotLoaded(f"there is no module `{top}` in the app's folder")
+
+
+def _is_there(top: str, places: list[str]) -> bool:
+    """A mere folder of that name is none: the app's module goes before it."""
+    found = PathFinder.find_spec(top, places)
+    return found is not None and found.loader is not None and found.origin is not None

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.guards import approvals, calls, caps, edge, identity, incoming, page, policy, trail
+from tests.guards import approvals, calls, caps, edge, identity, incoming, packages, page, policy, trail
 from tests.guards.guard import Guard
 
 GUARDS: Final[tuple[Guard, ...]] = (
@@ -14,5 +14,6 @@ GUARDS: Final[tuple[Guard, ...]] = (
     *incoming.GUARDS,
     *caps.GUARDS,
     *trail.GUARDS,
+    *packages.GUARDS,
     *page.GUARDS,
 )
