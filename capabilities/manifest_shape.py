@@ -215,7 +215,7 @@ class Manifest(Part):
     manifest: Annotated[int, Field(ge=1, le=1)]
     app: App
     contract_version: Annotated[str, Field(min_length=1, max_length=64)]
-    tools: Annotated[list[ToolEntry], Field(min_length=1, max_length=64)]
+    tools: Annotated[list[ToolEntry], Field(max_length=64)]
     surfaces: Annotated[list[SurfaceEntry], Field(max_length=16)]
     python: PythonCode | None
     activation: Activation = Activation(on_activate=False, on_deactivate=False)

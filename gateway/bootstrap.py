@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 from capabilities.contract import Descriptor, Handler
 from capabilities.registry import BUILTINS, Builtin
 from gateway.adapters import configuration_file
+from gateway.adapters.app_files import FolderAppFiles
 from gateway.adapters.clock import SystemClock
 from gateway.adapters.executors.python_workers import PythonWorkers
 from gateway.adapters.ids import RandomIds
@@ -39,6 +40,7 @@ from gateway.runtime.agent_sessions import AgentSessions
 from gateway.runtime.announcements import AnnouncingStore
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.audit import Digester
+from gateway.runtime.bundles import Bundles
 from gateway.runtime.calls import Calls
 from gateway.runtime.checkpoints import write_checkpoints
 from gateway.runtime.context import Contexts
@@ -54,7 +56,18 @@ from gateway.runtime.lineup import Lineup
 from gateway.runtime.outbox import Relay
 from gateway.runtime.pages import Pages
 from gateway.runtime.planning import Planner
-from gateway.runtime.ports import Clock, Ids, Sink, Store, StoreBusy, StoreRefused, StoreUnavailable, Tx, Workers
+from gateway.runtime.ports import (
+    AppFiles,
+    Clock,
+    Ids,
+    Sink,
+    Store,
+    StoreBusy,
+    StoreRefused,
+    StoreUnavailable,
+    Tx,
+    Workers,
+)
 from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
 from gateway.runtime.recovery import recover
@@ -178,6 +191,7 @@ async def build(
             key=key,
             enabled=enabled,
             handlers={name: builtin.handler for name, builtin in builtins.items()},
+            files=FolderAppFiles(data),
             telemetry=Telemetry(meter=meter or NO_METER, tracer=tracer),
             environment=os.environ,
         )
@@ -348,7 +362,7 @@ def _enabled(builtins: Mapping[str, Builtin]) -> Enabled:
     return enabled
 
 
-def wire(
+def wire(  # noqa: PLR0913 - each is one thing the world around a gateway gives it
     store: Store,
     configuration: Configuration,
     *,
@@ -357,14 +371,15 @@ def wire(
     key: bytes,
     enabled: Enabled,
     handlers: Mapping[str, Handler],
+    files: AppFiles | None = None,
     telemetry: Telemetry | None = None,
     workers: Workers | None = None,
     environment: Mapping[str, str] = _NO_ENVIRONMENT,
 ) -> Services:
-    """Make the use cases over one store; without `telemetry` nobody is told how they fare.
+    """Make the use cases over one store.
 
-    `workers` run mini apps in Python, in processes unless a test says otherwise; `environment` is where their secrets
-    are looked up.
+    Without `files` no mini app has surfaces; without `telemetry` nobody is told how they fare. `workers` run mini apps
+    in Python, in processes unless a test says otherwise; `environment` is where their secrets are looked up.
     """
     telemetry = telemetry or Telemetry()
     spine, vault, wall, clock = Spine(store), Vault(), clock, SteadyClock(clock)
@@ -462,6 +477,7 @@ def wire(
         workspaces=frames,
         running=running,
         emissions=emissions,
+        bundles=Bundles(files),
     )
 
 

@@ -6,6 +6,7 @@ from gateway.runtime.activity import Activity
 from gateway.runtime.admin import Admin
 from gateway.runtime.agent_sessions import AgentSessions
 from gateway.runtime.approvals import Approvals
+from gateway.runtime.bundles import Bundles
 from gateway.runtime.calls import Calls
 from gateway.runtime.context import Contexts
 from gateway.runtime.conversations import Conversations
@@ -60,3 +61,4 @@ class Services:
     emissions: Emissions
     workspaces: Workspaces
     running: RunningApps
+    bundles: Bundles

@@ -1,15 +1,16 @@
-// Builds the entries. Each file is self-contained; the core fetches the UI beside it.
+// Builds the entries. Each file is self-contained; the core fetches what is beside it when it is needed.
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const UI = 'surface-host-ui.mjs';
-const isUi = (id) => id.endsWith('ui/index.js');
+/** What the core loads later: the entry in the sources, and the file beside it. */
+const LATER = { 'ui/index.js': 'surface-host-ui.mjs', 'apps/index.js': 'surface-host-apps.mjs' };
+const laterOf = (id) => Object.entries(LATER).find(([entry]) => id.endsWith(entry))?.[1];
 rmSync(`${root}/dist`, { recursive: true, force: true });
 
-async function bundle(entry, fileName, { iife, define = {} } = {}) {
+async function bundle(entry, fileName, { iife, define = {}, sourcemap = true } = {}) {
   await build({
     root,
     configFile: false,
@@ -20,18 +21,36 @@ async function bundle(entry, fileName, { iife, define = {} } = {}) {
       cssTarget: 'chrome123',
       outDir: 'dist',
       emptyOutDir: false,
-      sourcemap: true,
+      sourcemap,
       minify: 'terser',
       terserOptions: { module: true, ecma: 2020, compress: { passes: 3, unsafe_arrows: true }, format: { comments: false } },
       lib: { entry, fileName: () => fileName, formats: [iife ? 'iife' : 'es'], ...(iife ? { name: iife } : {}) },
-      rolldownOptions: { external: isUi, output: { paths: (id) => (isUi(id) ? `./${UI}` : id) } },
+      rolldownOptions: { external: (id) => laterOf(id) !== undefined, output: { paths: (id) => (laterOf(id) ? `./${laterOf(id)}` : id) } },
     },
   });
   return readFileSync(`${root}/dist/${fileName}`);
 }
 
-const ui = await bundle('src/ui/index.ts', UI);
-const integrity = `sha384-${createHash('sha384').update(ui).digest('base64')}`;
-await bundle('src/auto.ts', 'surface-host.js', { iife: 'Ostiary', define: { UI_INTEGRITY: JSON.stringify(integrity) } });
+const integrity = (bytes) => JSON.stringify(`sha384-${createHash('sha384').update(bytes).digest('base64')}`);
+
+/** A script that stands in a document: what would end it early must not be in it. */
+async function inline(entry, define) {
+  const name = 'inline.js';
+  const text = (await bundle(entry, name, { iife: 'Ostiary', define, sourcemap: false })).toString().trim();
+  rmSync(`${root}/dist/${name}`);
+  if (/<\/script|<!--/i.test(text)) throw new Error(`\`${entry}\` holds what ends a script`);
+  return text;
+}
+
+const ui = await bundle('src/ui/index.ts', LATER['ui/index.js']);
+const apps = await bundle('src/apps/index.ts', LATER['apps/index.js']);
+await bundle('src/auto.ts', 'surface-host.js', { iife: 'Ostiary', define: { UI_INTEGRITY: integrity(ui), APPS_INTEGRITY: integrity(apps) } });
 await bundle('src/index.ts', 'surface-host.mjs');
 await bundle('src/testing/index.ts', 'testing.mjs');
+
+const prelude = await inline('src/sandbox/prelude.ts');
+// The inner document's own script stands inside a string of the outer one's.
+const outer = await inline('src/sandbox/outer.ts', { PRELUDE: JSON.stringify(prelude) });
+const head = '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Mini app</title>';
+const style = '<style>html,body,iframe{display:block;box-sizing:border-box;width:100%;height:100%;margin:0;border:0;overflow:hidden}</style>';
+writeFileSync(`${root}/dist/sandbox-frame.html`, `${head}${style}<body><script>${outer}</script></body>\n`);

@@ -1,25 +1,31 @@
 /**
- * The one-script form: `<script src data-gateway data-site data-ticket-url data-lang data-badge>`.
+ * The one-script form: `<script src data-gateway data-site data-ticket-url data-lang data-badge data-workspace>`.
  *
  * Other scripts register before or after this one has loaded with
  * `(window.Ostiary ??= { queue: [] }).queue.push((host) => host.register(…))`.
  */
 
+import type { AppsModule } from './host/apps.js';
 import { createHost } from './host/create.js';
-import type { SurfaceHost } from './host/options.js';
+import type { SurfaceHost, UiModule } from './host/options.js';
 import { loadPinned } from './host/pinned.js';
 import { fetchTicket } from './host/ticket.js';
 
 export { createSurfaceHost } from './host/create.js';
 export { SURFACE_PROTOCOL } from './protocol/frames.js';
 
+/** Put in by the build: the hashes of what this file loads. */
+declare const UI_INTEGRITY: string;
+declare const APPS_INTEGRITY: string;
+
 type Ready = (host: SurfaceHost) => void;
 
 function start(): SurfaceHost | undefined {
   const script = document.currentScript;
-  const { gateway, site, ticketUrl = '/ostiary/ticket', lang, badge } = script?.dataset ?? {};
+  const { gateway, site, ticketUrl = '/ostiary/ticket', lang, badge, workspace } = script?.dataset ?? {};
   if (!(script instanceof HTMLScriptElement) || site === undefined) return undefined;
   const { nonce } = script;
+  const beside = <M>(name: string, integrity: string): Promise<M> => loadPinned<M>(new URL(`surface-host-${name}.mjs`, script.src).href, integrity, nonce);
   return createHost(
     {
       // Without an address of its own the gateway is where this file came from.
@@ -28,8 +34,12 @@ function start(): SurfaceHost | undefined {
       getTicket: () => fetchTicket(ticketUrl),
       ...(lang === undefined ? {} : { lang }),
       badge: badge !== 'off',
+      workspace: workspace !== 'off',
     },
-    { loadUi: () => loadPinned(new URL('surface-host-ui.mjs', script.src).href, nonce) },
+    {
+      loadUi: () => beside<UiModule>('ui', UI_INTEGRITY),
+      loadApps: () => beside<AppsModule>('apps', APPS_INTEGRITY),
+    },
   );
 }
 

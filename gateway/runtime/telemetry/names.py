@@ -59,6 +59,7 @@ DOORS: Final = _values(
     "page",
     "in_page",
     "assets",
+    "sandbox",
     "admin",
     "health",
     "well_known",

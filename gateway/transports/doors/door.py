@@ -1,6 +1,6 @@
 """One door as the edge sees it: its address, who may look in, and how it says no."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -47,6 +47,8 @@ class Door:
     max_bytes: Callable[[Limits], int] = body_limit
     is_guarded: bool = True
     """Whether host names and rates are judged; probes of a supervisor know no name."""
+    always: Sequence[tuple[bytes, bytes]] = ()
+    """Headers of every answer at this door, refusals and failures included, beside what the answer says itself."""
 
 
 ELSEWHERE: Final = Door(name="elsewhere", prefix="")

@@ -71,6 +71,7 @@ class Edge:
         request.door = door.name
         visit = Visit(scope, receive, send, max_bytes=door.max_bytes(terms.limits), defaults=terms.defaults)
         request.peer = visit.peer
+        visit.add([*door.always])
         is_listed = len(visit.origins) == 1 and visit.origins[0] in terms.origins
         if door.browsers is Browsers.ALL:
             visit.add(READABLE_BY_ALL)

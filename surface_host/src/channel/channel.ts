@@ -21,6 +21,8 @@ export interface ChannelOptions {
   readonly getTicket: () => Promise<string>;
   readonly openSocket: (url: string) => Socket;
   readonly seen: () => string[];
+  /** Whether mini apps can be shown here. */
+  readonly workspace: boolean;
   readonly onWelcome: (welcome: WelcomeFrame) => void;
   readonly onFrame: (frame: InFrame) => void;
   readonly onStatus: (status: Status) => void;
@@ -185,6 +187,7 @@ export function createChannel(options: ChannelOptions): Channel {
           ...(document.title ? { title: tidy(document.title, 120) } : {}),
           visibility: visibility(),
           automated: navigator.webdriver === true,
+          ...(options.workspace ? { workspace: true } : {}),
         });
       };
       socket.onmessage = ({ data }: MessageEvent<unknown>) => {

@@ -8,37 +8,44 @@
 import type { RefusedFrame, ResultFrame } from '../protocol/frames.js';
 
 export type Answer = ResultFrame | RefusedFrame;
-export type Known = 'checking' | 'started' | Answer;
+
+/** What an outbox needs to know of an answer. */
+export interface Answering {
+  readonly type: string;
+  readonly ref: string;
+}
+
+export type Known<A> = 'checking' | 'started' | A;
 
 const SEEN_LIMIT = 256;
 const KEPT_BODIES = 64;
 
-export interface Outbox {
+export interface Outbox<A extends Answering> {
   /** True exactly once per ref: the caller may go on. */
   admit(ref: string): boolean;
-  known(ref: string): Known | undefined;
+  known(ref: string): Known<A> | undefined;
   started(ref: string): void;
-  settle(answer: Answer): void;
+  settle(answer: A): void;
   ack(ref: string): void;
   /** Frames to send after a reconnect, oldest first. */
-  unsent(): Answer[];
+  unsent(): A[];
   /** For `hello.seen`: everything unsettled, then the newest. */
   seen(): string[];
   /** A new page session must never carry answers of the former one. */
   forgetAnswers(): void;
 }
 
-interface Entry {
-  state: Known | 'forgotten';
+interface Entry<A> {
+  state: Known<A> | 'forgotten';
   /** A result waits for its ack. A refusal has no ack: it is repeated on the next connection only. */
   pending: boolean;
 }
 
-export function createOutbox(): Outbox {
-  const entries = new Map<string, Entry>();
+export function createOutbox<A extends Answering = Answer>(): Outbox<A> {
+  const entries = new Map<string, Entry<A>>();
   const acked: string[] = [];
 
-  const isAnswer = (state: Entry['state']): state is Answer => typeof state === 'object';
+  const isAnswer = (state: Entry<A>['state']): state is A => typeof state === 'object';
 
   return {
     admit(ref) {
@@ -71,7 +78,7 @@ export function createOutbox(): Outbox {
       if (oldest) oldest.state = 'forgotten';
     },
     unsent() {
-      const frames: Answer[] = [];
+      const frames: A[] = [];
       for (const entry of entries.values()) {
         if (!entry.pending || !isAnswer(entry.state)) continue;
         frames.push(entry.state);

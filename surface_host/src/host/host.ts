@@ -6,11 +6,15 @@ import { createCalls, createPromptQueue, createRegistry, decisionFrame, type Cap
 import type { ActivityFrame, InFrame, OutFrame, WelcomeFrame } from '../protocol/frames.js';
 import { parsePayload } from '../protocol/guards.js';
 import type { Ui } from '../ui/index.js';
+import { createLazyApps } from './apps.js';
 import { createDescriber } from './describe.js';
 import { createEmitter } from './emitter.js';
 import type { HostEvents, HostPorts, SurfaceHost, SurfaceHostOptions } from './options.js';
 import { later, sha256, turn } from './platform.js';
 import { createPublisher } from './publish.js';
+
+/** What `hello` may name. */
+const SEEN_MOST = 256;
 
 export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): SurfaceHost {
   const { on, emit } = createEmitter<HostEvents>();
@@ -76,6 +80,20 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
     later,
   });
   const clients = createSurfaceClients(send, newId);
+  const apps = createLazyApps(
+    options.workspace === false ? undefined : (ports.loadApps ?? (() => import('../apps/index.js'))),
+    {
+      ...options,
+      lang: options.lang,
+      messages: options.messages,
+      mode: ports.shadow ?? 'closed',
+      newId,
+      later,
+      send: (frame) => channel.send(frame),
+      onChange: (list) => emit('apps', list),
+    },
+    () => emit('error', { code: 'workspace_not_loaded' }),
+  );
   const describe = createDescriber(registry.all, () => context, send, (message) => emit('error', { code: 'context_invalid', message }));
 
   const ask = async (text: string, remaining: number): Promise<void> => {
@@ -100,6 +118,7 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
         break;
       case 'ack':
         calls.ack(frame.ref);
+        apps.ack(frame.ref);
         break;
       case 'cancel':
         calls.cancel(frame.ref);
@@ -124,7 +143,11 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
         clients.reply(frame.id, frame.envelope);
         break;
       case 'action_reply':
-        ui?.replied(frame);
+        if (!apps.replied(frame)) ui?.replied(frame);
+        break;
+      case 'app':
+      case 'receipt':
+        apps.take(frame);
         break;
       case 'activity':
         activity = frame;
@@ -143,15 +166,20 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
   const channel = createChannel({
     ...options,
     openSocket: ports.openSocket ?? ((url) => new WebSocket(url)),
-    seen: calls.seen,
+    seen: () => [...apps.seen(), ...calls.seen()].slice(0, SEEN_MOST),
+    workspace: options.workspace !== false,
     onFrame,
     onWelcome(frame) {
       // Another page session: nothing of the former may reach it.
-      if (welcome && welcome.page !== frame.page) calls.abandon();
+      if (welcome && welcome.page !== frame.page) {
+        calls.abandon();
+        apps.abandon();
+      }
       welcome = frame;
       queue.dropExcept(frame.page, frame.epoch);
       publisher.connected();
       calls.resume();
+      apps.resume();
     },
     onStatus(status) {
       if (status.state !== 'connected') {
@@ -182,6 +210,7 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
       clients.close();
       closed = true;
       ui?.destroy();
+      apps.destroy();
     },
   };
 }

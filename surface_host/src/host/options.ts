@@ -4,7 +4,10 @@ import type { ActivityFrame, Rejected } from '../protocol/frames.js';
 import type { Capability, ContextSource } from '../core/index.js';
 import type { Socket } from '../channel/channel.js';
 import type { Status } from '../channel/status.js';
+import type { MiniApp } from '../apps/index.js';
+import type { WorkspaceMessages } from '../apps/messages.js';
 import type { Messages } from '../ui/messages.js';
+import type { AppsModule } from './apps.js';
 
 export interface SurfaceHostOptions {
   /** Where the gateway is, for example `https://gateway.example`. */
@@ -16,9 +19,11 @@ export interface SurfaceHostOptions {
   /** `en` and `zh` are built in; by default the document's language decides. */
   readonly lang?: string;
   /** Replaces single words of the host; never the page's or an agent's. */
-  readonly messages?: Partial<Messages>;
+  readonly messages?: Partial<Messages & WorkspaceMessages>;
   /** `false` hides the badge unless something waits for the person. */
   readonly badge?: boolean;
+  /** `false`: mini apps are not shown in this page. */
+  readonly workspace?: boolean;
   /** A name for this page in the badge. */
   readonly label?: string;
 }
@@ -32,6 +37,8 @@ export interface HostPorts {
   readonly openSocket?: (url: string) => Socket;
   /** Where the dialog and the badge come from; by default the module beside this one. */
   readonly loadUi?: () => Promise<UiModule>;
+  /** Where the workspace comes from; by default the module beside this one. */
+  readonly loadApps?: () => Promise<AppsModule>;
 }
 
 export interface HostEvents {
@@ -41,6 +48,8 @@ export interface HostEvents {
   /** The gateway refused a frame of this page, or one could not be sent. */
   readonly error: { readonly code: string; readonly message?: string };
   readonly activity: ActivityFrame;
+  /** The mini apps of this page, after every change. */
+  readonly apps: readonly MiniApp[];
 }
 
 export interface SurfaceHost {

@@ -1,24 +1,19 @@
 /**
- * Loads the UI beside the one-script form and holds it to the hash this file was built with:
- * a site that pins the script with `integrity` has then pinned the dialog as well.
+ * Loads a module beside the one-script form and holds it to the hash this file was built with:
+ * a site that pins the script with `integrity` has then pinned what it loads as well.
  */
 
-import type { UiModule } from './options.js';
-
-/** Put in by the build. */
-declare const UI_INTEGRITY: string;
-
-export async function loadPinned(url: string, nonce: string): Promise<UiModule> {
+export async function loadPinned<M>(url: string, integrity: string, nonce: string): Promise<M> {
   const link = document.createElement('link');
   if (link.relList.supports('modulepreload')) {
-    Object.assign(link, { rel: 'modulepreload', href: url, integrity: UI_INTEGRITY, crossOrigin: 'anonymous', nonce });
+    Object.assign(link, { rel: 'modulepreload', href: url, integrity, crossOrigin: 'anonymous', nonce });
     await new Promise((resolve, reject) => {
       link.onload = resolve;
-      link.onerror = () => reject(new Error('the UI did not load or is not the pinned one'));
+      link.onerror = () => reject(new Error('it did not load or is not the pinned one'));
       document.head.append(link);
     });
     link.remove();
   }
   // The module map keeps what was checked; the import takes it from there.
-  return (await import(/* @vite-ignore */ url)) as UiModule;
+  return (await import(/* @vite-ignore */ url)) as M;
 }

@@ -2,6 +2,7 @@
 
 import { visible, type VisibleOptions } from '../core/visible.js';
 import baseCss from './base.css?inline';
+import commonCss from './common.css?inline';
 
 export type Child = Node | string | null | undefined | false;
 type Attributes = Readonly<Record<string, string | boolean | undefined>>;
@@ -33,10 +34,15 @@ export function foreign(text: string, options?: VisibleOptions): HTMLElement {
 export function createShell(mode: ShadowRootMode, css: string): { readonly element: HTMLElement; readonly root: ShadowRoot } {
   const element = el('div', { dir: 'ltr' });
   const root = element.attachShadow({ mode });
-  root.adoptedStyleSheets = [baseCss, css].map((text) => {
+  dress(root, baseCss, commonCss, css);
+  return { element, root };
+}
+
+/** Gives a root its sheets, in this order. */
+export function dress(root: ShadowRoot, ...sheets: readonly string[]): void {
+  root.adoptedStyleSheets = sheets.map((text) => {
     const sheet = new CSSStyleSheet();
     sheet.replaceSync(text);
     return sheet;
   });
-  return { element, root };
 }

@@ -35,6 +35,7 @@ from gateway.runtime.services import Services
 from gateway.runtime.sweeper import Sweeper
 from gateway.settings import Limits, Server
 from gateway.testing import FakeClock
+from gateway.testing.app_files import MemoryAppFiles
 from gateway.transports import admin_http, assets, lineup, page_ws, surface_http
 from policy.model import Floor
 from tests.support.databases import open_own
@@ -189,6 +190,8 @@ class Rig:
     http: httpx.AsyncClient
     fail_commits: Callable[[], Callable[[], None]]
     """Let no transaction of its own store come to an end until the answer is called."""
+    files: MemoryAppFiles = field(default_factory=MemoryAppFiles)
+    """What is installed."""
     way_in: int | None = None
     """The port pages really connect to, where there is something between them and the gateway."""
     _pages: list[Page] = field(default_factory=list[Page])
@@ -352,7 +355,17 @@ async def running(
     assert store is not None, "one of the two"
     config = configuration(port, **changes)
     await recover(store, clock.now(), grace_ms=config.limits.page_grace_ms, revision=config.revision)
-    services = wire(store, config, clock=clock, ids=RandomIds(), key=bytes(32), enabled=lambda _: {}, handlers={})
+    files = MemoryAppFiles()
+    services = wire(
+        store,
+        config,
+        clock=clock,
+        ids=RandomIds(),
+        key=bytes(32),
+        enabled=lambda _: {},
+        handlers={},
+        files=files,
+    )
     reloader = Reloader(services=services, path=file, load=load_file, judge=load)
     conversations = lineup.LineupEndpoint(services)
     app = behind_edge(
@@ -368,7 +381,7 @@ async def running(
     while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
         await asyncio.sleep(0.005)
     async with httpx.AsyncClient(base_url=f"http://{HOST}:{port}", timeout=PATIENCE) as http:
-        rig = Rig(services, port, clock, store, http, fail_commits)
+        rig = Rig(services, port, clock, store, http, fail_commits, files)
         yield rig
         await rig.close()
     services.pages.close_all("shutdown")
