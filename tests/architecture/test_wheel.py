@@ -43,6 +43,13 @@ def test_it_ships_the_migrations(wheel_names: list[str]) -> None:
     assert [name for name in versions if name.endswith(".py")]
 
 
+def test_it_ships_what_a_new_mini_app_begins_with(wheel_names: list[str]) -> None:
+    folder = "gateway/cli/starter_app"
+    assert {Path(name).name for name in wheel_names if name.startswith(f"{folder}/")} == {
+        path.name for path in (ROOT / folder).iterdir()
+    }
+
+
 def test_it_ships_its_licence_and_its_command(wheel_names: list[str]) -> None:
     assert [name for name in wheel_names if name.endswith(".dist-info/licenses/LICENSE")]
     assert [name for name in wheel_names if name.endswith(".dist-info/entry_points.txt")]
