@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticSerializationError, core_schema
@@ -23,6 +23,9 @@ Shape = type[BaseModel] | Mapping[str, Any]
 
 UI_KEY: Final = "ui"
 """The key of an output that is for the person's page and not part of the promise (rules I1)."""
+
+_INTRODUCTIONS: Final = ("Value error, ", "Assertion failed, ")
+"""What pydantic says before the words of an author's own validator."""
 
 
 class DeclarationError(ValueError):
@@ -94,11 +97,17 @@ class DeclaredShape:
             output = given
         try:
             made = self._shape.model_validate(output)
-            return _checked(made.model_dump(mode="json", by_alias=True) | beside)
+            # Written as the declared model: an instance of a subclass may hold what was never promised.
+            told = self._writer.dump_python(made, mode="json", by_alias=True, warnings="error")
+            return _checked(told | beside)
         except ValidationError as error:
             raise OutputRefused(f"the handler's output: {_first(error)}") from None
         except PydanticSerializationError:
             raise OutputRefused("the handler's output cannot be written as JSON") from None
+
+    @cached_property
+    def _writer(self) -> TypeAdapter[BaseModel]:
+        return TypeAdapter(cast("type[BaseModel]", self._shape))
 
     @cached_property
     def _validator(self) -> Validator:
@@ -121,7 +130,10 @@ def _checked(output: dict[str, Any]) -> dict[str, Any]:
 
 def _first(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
-    return _refusal(pointer_to(first["loc"]), first["msg"])
+    words = first["msg"]
+    for introduction in _INTRODUCTIONS:
+        words = words.removeprefix(introduction)
+    return _refusal(pointer_to(first["loc"]), words)
 
 
 def _refusal(pointer: str, reason: str) -> str:

@@ -4,6 +4,7 @@ What is right about a declaration is judged once, where its manifest is judged (
 wrote it; here it is only held.
 """
 
+import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +15,7 @@ from pydantic import BaseModel
 from capabilities.contract.descriptor import EXECUTION_MS, CallModel, HandlerKind, Idempotency, JsonObject, Readiness
 from capabilities.contract.handler import AppContext, HandlerContext, Hook
 from capabilities.contract.runtimes import RuntimeBinding, wire_of
-from capabilities.contract.shapes import DeclarationError, DeclaredShape, Shape, plain_object
+from capabilities.contract.shapes import DeclarationError, DeclaredShape, OutputRefused, Shape, plain_object
 from policy.vocabulary import Confirm, Effect, Risk
 
 ToolHandler = Callable[[Any, HandlerContext], Awaitable[Any]]
@@ -282,7 +283,10 @@ class AgentTools:
         """
         for tool in self.tools:
             if tool.method == method and callable(tool.runs):
-                return tool.output.write(await tool.runs(tool.input.read(arguments), context))
+                answering = tool.runs(tool.input.read(arguments), context)
+                if not inspect.isawaitable(answering):
+                    raise OutputRefused(f"the handler of `{method}` is not async")
+                return tool.output.write(await answering)
         raise UnknownTool(f"`{method}` has no handler in `{self.app}`")
 
     async def activate(self, context: AppContext) -> None:

@@ -99,7 +99,7 @@ async def test_a_handler_gets_its_model_and_the_answer_is_plain_json() -> None:
         ({}, "`/text` field required"),
         ({"text": "a" * 11}, "`/text` string should have at most 10 characters"),
         ({"text": "a", "x": 1}, "`/x` extra inputs are not permitted"),
-        ({"text": "rude"}, "`/text` value error, say it another way"),
+        ({"text": "rude"}, "`/text` say it another way"),
     ],
 )
 async def test_arguments_that_do_not_fit_are_a_failure_for_the_caller(
@@ -187,6 +187,46 @@ async def test_an_instance_with_something_no_json_has_is_the_handlers_mistake() 
 
     with pytest.raises(OutputRefused):
         await declared(a_tool(handler, gives=Loose)).run("notes.store", {"text": "a"}, FakeContext())
+
+
+async def test_a_subclass_gives_away_nothing_that_was_not_promised() -> None:
+    class More(Stored):
+        password: str
+
+    async def handler(note: Note, context: HandlerContext) -> Stored:
+        return More(at=context.now(), note=note, password="hunter2")
+
+    answer = await declared(a_tool(handler)).run("notes.store", {"text": "a"}, FakeContext())
+    assert answer == {"at": "2030-01-01T00:00:00Z", "note": {"text": "a", "due": None}}
+
+
+async def test_an_instance_nobody_validated_is_the_handlers_mistake() -> None:
+    async def handler(_: Note, __: HandlerContext) -> Stored:
+        return Stored.model_construct(at=1, note="milk")
+
+    with pytest.raises(OutputRefused):
+        await declared(a_tool(handler)).run("notes.store", {"text": "a"}, FakeContext())
+
+
+async def test_a_handler_that_is_not_async_is_told() -> None:
+    def handler(note: Note, context: HandlerContext) -> Any:
+        return {"at": context.now(), "note": note}
+
+    with pytest.raises(OutputRefused, match=r"the handler of `notes\.store` is not async"):
+        await declared(a_tool(handler)).run("notes.store", {"text": "a"}, FakeContext())
+
+
+async def test_names_on_the_wire_are_those_of_the_schema() -> None:
+    class Wire(BaseModel):
+        when_due: Annotated[str, Field(alias="whenDue")]
+
+    async def handler(given: Wire, _: HandlerContext) -> Wire:
+        return given
+
+    tools = declared(a_tool(handler, takes=Wire, gives=Wire))
+    assert await tools.run("notes.store", {"whenDue": "now"}, FakeContext()) == {"whenDue": "now"}
+    told = tools.declaration()["tools"][0]
+    assert list(told["input_schema"]["properties"]) == list(told["output_schema"]["properties"]) == ["whenDue"]
 
 
 @pytest.mark.parametrize("method", ["notes.other", "__init__", "focus.start"])
