@@ -78,6 +78,7 @@ class ErrorCode(StrEnum):
     PRECONDITION_FAILED = "admin.precondition_failed"
     PRECONDITION_REQUIRED = "admin.precondition_required"
     STATE_CONFLICT = "admin.state_conflict"
+    PACKAGE_REFUSED = "admin.package_refused"
 
     @property
     def wire(self) -> str:

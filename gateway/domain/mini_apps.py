@@ -4,7 +4,7 @@ A version is a package that was verified and kept; its digest is its address. Wh
 here is only its text.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -96,11 +96,11 @@ class MiniApp:
 
 
 def step(
-    app: MiniApp, event: AppEvent, *, now: int, digest: str | None = None, granted: Sequence[str] = ()
+    app: MiniApp, event: AppEvent, *, now: int, digest: str | None = None, granted: Iterable[str] | None = None
 ) -> MiniApp:
     """Move `app` by `event`; the same object where it stands there already.
 
-    `digest` is the version that becomes current, `granted` are the permissions to add.
+    `digest` is the version that becomes current, `granted` all it is granted from now on; without them both stay.
 
     Raises:
         IllegalTransition: the table has no row for the pair.
@@ -108,7 +108,8 @@ def step(
     target = TRANSITIONS[app.state].get(event)
     if target is None:
         raise IllegalTransition(f"an app that is `{app.state}` cannot `{event}`")
-    moved = replace(app, state=target, digest=digest or app.digest, granted=tuple(sorted({*app.granted, *granted})))
+    grants = app.granted if granted is None else tuple(sorted(set(granted)))
+    moved = replace(app, state=target, digest=digest or app.digest, granted=grants)
     return app if moved == app else replace(moved, changed_at=now)
 
 
@@ -128,8 +129,8 @@ def former(versions: Iterable[AppVersion], current: AppVersion) -> AppVersion | 
     return before[-1] if before else None
 
 
-def surplus(versions: Iterable[AppVersion], current: AppVersion) -> list[AppVersion]:
-    """The oldest of `versions`, to let go so that at most `KEPT` stay; never the current one."""
+def surplus(versions: Iterable[AppVersion], *, current: str, replaced: str) -> list[AppVersion]:
+    """The oldest of `versions`, to let go so that at most `KEPT` stay; never the digest in use, or in use before."""
     known = ordered(versions)
-    others = [version for version in known if version.digest != current.digest]
+    others = [version for version in known if version.digest not in (current, replaced)]
     return others[: max(0, len(known) - KEPT)]

@@ -77,6 +77,7 @@ SPELLINGS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.PRECONDITION_FAILED: "precondition_failed",
     ErrorCode.PRECONDITION_REQUIRED: "precondition_required",
     ErrorCode.STATE_CONFLICT: "state_conflict",
+    ErrorCode.PACKAGE_REFUSED: "package_refused",
 }
 """Every code has its spelling; a test holds the table to the enum."""
 

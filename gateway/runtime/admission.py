@@ -24,6 +24,7 @@ from gateway.runtime import audit
 from gateway.runtime.activation import activation_for, placed, waiting
 from gateway.runtime.dispatch import (
     FOREGROUND_MS,
+    app_check,
     binding_text,
     dispatch,
     ended_grant,
@@ -180,9 +181,10 @@ def _late_refusal(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | 
         return ended
     if request.issued_at is not None and request.issued_at < call_horizon(tx):
         return GatewayError(ErrorCode.CALL_TOO_OLD, "the request was issued before what is still remembered")
-    if plan.resolved is not None and plan.resolved.entry.decision.verdict is Verdict.ASK:
+    withdrawn = app_check(tx, world, request.capability)
+    if withdrawn is None and plan.resolved is not None and plan.resolved.entry.decision.verdict is Verdict.ASK:
         return _cannot_ask(tx, world, plan, now)
-    return None
+    return withdrawn
 
 
 def _cannot_ask(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | None:

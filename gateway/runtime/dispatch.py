@@ -68,11 +68,31 @@ def _world_check(tx: Tx, world: World, call: Call, session: AgentSession) -> Gat
         return GatewayError(ErrorCode.REVOKED, f"capability `{call.capability}` was withdrawn")
     if descriptor.fingerprint != call.capability_fingerprint:
         return GatewayError(ErrorCode.STALE_INVENTORY, f"capability `{call.capability}` has changed")
+    withdrawn = app_check(tx, world, call.capability)
+    if withdrawn is not None:
+        return withdrawn
     if call.app is not None and page is None and call.site is not None:
         page = next(iter(world.pages_of(call.user, call.site)), None)
     decision = world.decide(question_of(world, session, descriptor, page, on_site=call.site))
     if binding_text(decision) != call.decision:
         return GatewayError(ErrorCode.POLICY_CHANGED, "the policy for this call has changed")
+    return None
+
+
+def app_check(tx: Tx, world: World, capability: str) -> GatewayError | None:
+    """Whether the mini app of `capability`, if one declares it, is by its row still what `world` takes it for.
+
+    The world follows the commit of a change; what runs in between must not meet an app that is gone already.
+    """
+    app = world.apps.app_of(capability)
+    row = None if app is None else tx.mini_apps.find(app.id)
+    # An app is removed only once it was disabled, and the world has followed that.
+    if app is None or row is None:
+        return None
+    if not row.is_enabled:
+        return GatewayError(ErrorCode.REVOKED, f"capability `{capability}` was withdrawn: app `{app.id}` is disabled")
+    if row.digest != app.digest:
+        return GatewayError(ErrorCode.STALE_INVENTORY, f"app `{app.id}` was replaced by another version")
     return None
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.domain.activations import Activation
+from gateway.domain.app_catalog import Catalog
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditRecord
 from gateway.domain.calls import Call, Result
@@ -122,6 +123,13 @@ class Refused:
     record: AuditRecord
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppsChanged:
+    """Mini apps were installed, enabled, disabled, replaced or removed: `apps` is what they offer now."""
+
+    apps: Catalog
+
+
 Effect = (
     Told
     | Receipted
@@ -137,6 +145,7 @@ Effect = (
     | SessionEnded
     | KeyEnded
     | Refused
+    | AppsChanged
 )
 
 

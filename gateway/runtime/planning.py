@@ -120,6 +120,10 @@ class Planner:
         if request.expires_at is not None and request.expires_at <= now:
             return GatewayError(ErrorCode.CALL_TOO_OLD, "the request has expired")
         assert meaning.resolved is not None
+        app = self._live.world.apps.app_of(request.capability)
+        if app is not None and app.fault is not None:
+            # What exactly is for its administrator, who finds it in `ostiary app list`.
+            return GatewayError(ErrorCode.NOT_AVAILABLE, f"app `{app.id}` is out of order; ask who runs this gateway")
         problem = validator_of(meaning.resolved.descriptor).first_input_error(request.arguments)
         if problem is not None:
             return GatewayError(

@@ -766,6 +766,15 @@ class AppFiles(Protocol):
         ...
 
 
+class AppProbe(Protocol):
+    """Tries an app's Python out before it counts."""
+
+    async def flaw(self, folder: Path, module: str, methods: Collection[str], *, within_ms: int) -> str | None:
+        """Load `module` from `folder` in a process of its own, once; what is wrong with it, in words for an
+        administrator, or None where it declares handlers for all of `methods`."""
+        ...
+
+
 class Installation(Protocol):
     """Facts of this installation that outlive restarts."""
 

@@ -4,15 +4,13 @@ from collections.abc import Callable, Mapping
 
 from capabilities.contract import Descriptor
 from gateway.domain.audit import AuditEvent
-from gateway.domain.calls import CallEvent
 from gateway.domain.configuration import Configuration
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
-from gateway.runtime.dispatch import re_check
-from gateway.runtime.effects import After, Effect
-from gateway.runtime.ending import end
+from gateway.runtime.effects import After
 from gateway.runtime.pages import CLOSE_ORIGIN, Pages
 from gateway.runtime.ports import Clock, Tx
+from gateway.runtime.rejudging import withdraw_changed
 from gateway.runtime.spine import Spine
 from gateway.runtime.world import Live, LivePage
 from policy.model import name_matches
@@ -43,18 +41,11 @@ class Reconfiguration:
         now, world = self._clock.now(), self._live.world
 
         def work(tx: Tx) -> After:
-            effects: list[Effect] = []
-            for call in tx.calls.open_calls():
-                # A page that is not back yet is judged again when it is, at dispatch at the latest.
-                if not call.state.is_undispatched or (call.page is not None and call.page not in world.pages):
-                    continue
-                refusal = re_check(tx, world, call, now)
-                if refusal is not None:
-                    effects += end(tx, call, CallEvent.WITHDRAW, now, refusal.code, refusal.message)[1]
+            effects = withdraw_changed(tx, world, now)
             record = audit.of_admin(AuditEvent.CONFIGURATION_LOADED, now, configuration=configuration.revision, by=by)
             tx.audit.append(record)
             reach(Point.RELOAD_WRITTEN)
-            return After(None, tuple(effects))
+            return After(None, effects)
 
         await self._spine.run(work)
         reach(Point.RELOAD_COMMITTED)

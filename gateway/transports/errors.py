@@ -71,6 +71,7 @@ STATUSES: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.PRECONDITION_FAILED: 412,
     ErrorCode.PRECONDITION_REQUIRED: 428,
     ErrorCode.STATE_CONFLICT: 409,
+    ErrorCode.PACKAGE_REFUSED: 422,
 }
 """The status of a refusal that is the whole answer. Every code has its row; a test holds it to the enum."""
 
