@@ -5,10 +5,9 @@ import os
 import secrets
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 import structlog
@@ -20,6 +19,7 @@ from capabilities.registry import BUILTINS, Builtin
 from gateway.adapters import configuration_file
 from gateway.adapters.app_files import FolderAppFiles
 from gateway.adapters.clock import SystemClock
+from gateway.adapters.executors.app_probe import ProcessAppProbe
 from gateway.adapters.executors.python_workers import PythonWorkers
 from gateway.adapters.ids import RandomIds
 from gateway.adapters.logs import configure_logs
@@ -53,11 +53,13 @@ from gateway.runtime.handler_services import AppServices
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.lineup import Lineup
+from gateway.runtime.mini_apps import MiniApps
 from gateway.runtime.outbox import Relay
 from gateway.runtime.pages import Pages
 from gateway.runtime.planning import Planner
 from gateway.runtime.ports import (
     AppFiles,
+    AppProbe,
     Clock,
     Ids,
     Sink,
@@ -103,10 +105,20 @@ AT_A_TERMINAL: Final = "warning"
 
 _log = structlog.get_logger("ostiary.gateway")
 
-_NO_ENVIRONMENT: Final[Mapping[str, str]] = MappingProxyType({})
 
 Enabled = Callable[[Configuration], Mapping[str, Descriptor]]
 """Which built-ins a configuration turns on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppHost:
+    """What mini apps have of this machine: where their files lie, what runs them (processes, unless a test says
+    otherwise), what tries them out before they are enabled, and the variables their secrets are looked up in."""
+
+    files: AppFiles
+    workers: Workers | None = None
+    probe: AppProbe | None = None
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,10 +203,10 @@ async def build(
             key=key,
             enabled=enabled,
             handlers={name: builtin.handler for name, builtin in builtins.items()},
-            files=FolderAppFiles(data),
+            host=AppHost(files=FolderAppFiles(data), probe=ProcessAppProbe(), environment=os.environ),
             telemetry=Telemetry(meter=meter or NO_METER, tracer=tracer),
-            environment=os.environ,
         )
+        await services.mini_apps.load()
         sweeper = Sweeper(
             spine=services.spine,
             clock=services.clock,
@@ -239,6 +251,7 @@ async def _finish(services: Services) -> None:
     services.spine.close()
     try:
         async with asyncio.timeout(FINISH_SECONDS):
+            await services.mini_apps.settled()
             await services.spine.drain()
             await services.refusals.close()
             reach(Point.SHUTDOWN_DRAINED)
@@ -288,7 +301,9 @@ async def open_offline(configuration: Configuration, data: Path) -> AsyncGenerat
             key=key,
             enabled=_enabled(BUILTINS),
             handlers={},
+            host=AppHost(files=FolderAppFiles(data)),
         )
+        await services.mini_apps.read()
         yield services.admin
         services.spine.close()
         await services.spine.drain()
@@ -362,7 +377,7 @@ def _enabled(builtins: Mapping[str, Builtin]) -> Enabled:
     return enabled
 
 
-def wire(  # noqa: PLR0913 - each is one thing the world around a gateway gives it
+def wire(
     store: Store,
     configuration: Configuration,
     *,
@@ -371,16 +386,11 @@ def wire(  # noqa: PLR0913 - each is one thing the world around a gateway gives 
     key: bytes,
     enabled: Enabled,
     handlers: Mapping[str, Handler],
-    files: AppFiles | None = None,
+    host: AppHost,
     telemetry: Telemetry | None = None,
-    workers: Workers | None = None,
-    environment: Mapping[str, str] = _NO_ENVIRONMENT,
 ) -> Services:
-    """Make the use cases over one store.
-
-    Without `files` no mini app has surfaces; without `telemetry` nobody is told how they fare. `workers` run mini apps
-    in Python, in processes unless a test says otherwise; `environment` is where their secrets are looked up.
-    """
+    """Make the use cases over one store, with mini apps at home on `host`; without `telemetry` nobody is told how
+    they fare."""
     telemetry = telemetry or Telemetry()
     spine, vault, wall, clock = Spine(store), Vault(), clock, SteadyClock(clock)
     meter = telemetry.meter
@@ -422,10 +432,10 @@ def wire(  # noqa: PLR0913 - each is one thing the world around a gateway gives 
         clock=clock,
         emissions=emissions,
         http=GuardedHttp(),
-        environment=environment,
+        environment=host.environment,
         meter=meter,
     )
-    workers = workers or PythonWorkers(clock)
+    workers = host.workers or PythonWorkers(clock)
     worker_calls = WorkerCalls(
         spine=spine, live=live, clock=clock, workers=workers, services=app_services, meter=meter
     )
@@ -441,6 +451,7 @@ def wire(  # noqa: PLR0913 - each is one thing the world around a gateway gives 
     contexts = Contexts(pages=pages, ids=ids)
     # Ages are judged by the wall: a clock that only once was far ahead would make everything old.
     retention = Retention(store=store, live=live, clock=wall, meter=telemetry.meter)
+    mini_apps = MiniApps(spine=spine, live=live, clock=clock, files=host.files, workers=workers, probe=host.probe)
     return Services(
         clock=clock,
         ids=ids,
@@ -470,14 +481,23 @@ def wire(  # noqa: PLR0913 - each is one thing the world around a gateway gives 
         ),
         conversations=Conversations(spine=spine, clock=clock, calls=calls),
         lineup=Lineup(spine=spine, calls=calls),
-        admin=Admin(spine=spine, live=live, clock=clock, ids=ids, identity=identity, retention=retention),
+        admin=Admin(
+            spine=spine,
+            live=live,
+            clock=clock,
+            ids=ids,
+            identity=identity,
+            retention=retention,
+            mini_apps=mini_apps,
+        ),
         reconfiguration=Reconfiguration(spine=spine, live=live, clock=clock, pages=pages, builtins=enabled),
         retention=retention,
         telemetry=telemetry,
         workspaces=frames,
+        mini_apps=mini_apps,
         running=running,
         emissions=emissions,
-        bundles=Bundles(files),
+        bundles=Bundles(host.files),
     )
 
 

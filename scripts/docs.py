@@ -116,6 +116,7 @@ MEANINGS: Final[Mapping[ErrorCode, str]] = {
     _C.PRECONDITION_FAILED: "It has changed since the version `If-Match` names; read it again.",
     _C.PRECONDITION_REQUIRED: "This change needs `If-Match` with the `ETag` you decided by.",
     _C.STATE_CONFLICT: "Its state has no place for that, such as cancelling a call that has ended.",
+    _C.PACKAGE_REFUSED: "The package of a mini app is damaged, not signed as the configuration demands, or claims ids of another app.",
 }
 """What a code tells its reader, and what to do where that is not plain."""
 
@@ -248,6 +249,7 @@ FACTS: Final[Mapping[str, str]] = {
     "page": "a page session",
     "pages": "how many page sessions were forgotten or ended",
     "peer": "the address of the other end, the page session whose frame it was, or `others`",
+    "permissions": "what a mini app is granted from now on",
     "places": "file, line and column of each problem",
     "pointer": "JSON pointer to the refused part",
     "closed_with": "the close code of a WebSocket that was closed for what came over it",
@@ -255,6 +257,7 @@ FACTS: Final[Mapping[str, str]] = {
     "reason": "what a refusal adds to its code, or what an administrator noted",
     "ref": "the gateway's name of the call",
     "rows": "how many rows were copied, of all tables together",
+    "signed_by": "the name of the trusted key that signed a package, absent where none did",
     "scope": "the patterns a session may use, or the scopes of an admin token",
     "session": "the agent session",
     "sessions": "how many agent sessions were forgotten or ended",
@@ -267,6 +270,8 @@ FACTS: Final[Mapping[str, str]] = {
     "type": "the type of an event in the outbox",
     "unknown": "how many calls a start or a restore found handed out and unanswered",
     "target": "the host with its port, or the name of a secret, that was asked for",
+    "version": "the version of a mini app",
+    "was": "the version there was before",
     "what": "method and path of a request to the admin API, with the names of placeholders instead of what stood there; of a handler, `http` or `secret`",
     "user": "the user the agent acts for, or whose page it is",
 }
@@ -366,7 +371,9 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.PAGE_PINNED: Event("The person chose the page agents work on.", _UI, PAGE),
     _A.PAGE_UNPINNED: Event("The person took that choice back.", _UI, PAGE),
     _A.CAPABILITY_REFUSED: Event(
-        "One declaration of a page was refused; its siblings stand.", _IDENTITY, f"{DOOR} capability pointer"
+        "One declaration of a page was refused, or withdrawn because a mini app that was installed has its id; its siblings stand.",
+        _IDENTITY,
+        f"{DOOR} capability pointer",
     ),
     _A.FRAME_REFUSED: Event(
         "A frame of a page was refused; the socket stays open, unless `closed_with` names its close code.",
@@ -396,6 +403,37 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     ),
     _A.HANDLER_REFUSED: Event(
         "A handler of a mini app asked for a host or a secret it may not have.", _IDENTITY, "app ref what target code"
+    ),
+    _A.APP_INSTALLED: Event("A mini app was installed, disabled.", _ADMIN, "app version digest signed_by by"),
+    _A.APP_ENABLED: Event(
+        "Agents may use a mini app from now on, or its permissions were changed.",
+        _ADMIN,
+        "app version permissions by",
+    ),
+    _A.APP_DISABLED: Event("No agent may use a mini app any more.", _ADMIN, "app version by"),
+    _A.APP_UPGRADED: Event(
+        "A later version took the place of the one there was.",
+        _ADMIN,
+        "app version was digest signed_by permissions by",
+    ),
+    _A.APP_ROLLED_BACK: Event(
+        "An earlier version that was kept took the place of the one there was.",
+        _ADMIN,
+        "app version was digest permissions by",
+    ),
+    _A.APP_REMOVED: Event("A mini app was removed with its versions and files.", _ADMIN, "app version by"),
+    _A.APP_REFUSED: Event(
+        "A package was refused when somebody wanted it installed, or an installed one when it was to be enabled;"
+        " what there was goes on. `reason` is `broken`, `changed`, `unreadable`, `claimed`, `unsigned`,"
+        " `unknown_key` or `bad_signature`.",
+        _ADMIN,
+        "app digest reason by",
+    ),
+    _A.APP_FOUND_BROKEN: Event(
+        "At a start the files of a mini app were not those that were installed, or must not run any more;"
+        " it stays installed and is `not_available`.",
+        _ADMIN,
+        "app version digest reason",
     ),
     _A.RETENTION_APPLIED: Event(
         "What was older than the configuration keeps was forgotten; one record for each run that forgot history.",

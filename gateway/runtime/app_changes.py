@@ -96,7 +96,7 @@ def install(tx: Tx, judged: Judged, now: int, by: str) -> Change:
         now,
         app=app.id,
         version=manifest.app.version,
-        digest=package.digest,
+        digest=package.digest[:32],
         signed_by=judged.key,
         by=by,
     )
@@ -153,7 +153,7 @@ def upgrade(tx: Tx, judged: Judged, now: int, by: str) -> Change:
         app=app.id,
         version=manifest.app.version,
         was=was.version,
-        digest=package.digest,
+        digest=package.digest[:32],
         signed_by=judged.key,
         permissions=list(moved.granted),
         by=by,
@@ -223,7 +223,7 @@ def roll_back(tx: Tx, name: str, target: str, permissions: Collection[str], now:
         app=name,
         version=version.version,
         was=was.version,
-        digest=target,
+        digest=target[:32],
         permissions=list(moved.granted),
         by=by,
     )

@@ -59,7 +59,7 @@ class Shelf:
             entries = self._files.load(digest)
         except FilesRefused as error:
             raise refused("unreadable", f"{error}; install the package again") from error
-        return judged_folder(entries, digest, self._live.world.configuration.apps)
+        return judged_folder(entries, digest, self._live.world.configuration.app_trust)
 
     async def flaw(self, digest: str) -> str | None:
         """What keeps the installed package from running; None where it is whole and may run."""

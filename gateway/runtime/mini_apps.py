@@ -41,7 +41,7 @@ REASON_MAX = 200
 class MiniApps:
     """One per gateway. Changes come one after the other; `by` says who asks for one, like `local:ada`.
 
-    Without `workers` nothing runs (no gateway serves), without `probe` no app is tried out before it is enabled.
+    Without `probe` no app is tried out before it is enabled.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class MiniApps:
         live: Live,
         clock: Clock,
         files: AppFiles,
-        workers: Workers | None = None,
+        workers: Workers,
         probe: AppProbe | None = None,
     ) -> None:
         self._spine = spine
@@ -61,6 +61,7 @@ class MiniApps:
         self._workers = workers
         self._probe = probe
         self._shelf = Shelf(files, live)
+        self._serves = False
         self._running: set[str] = set()
         self._turn = asyncio.Lock()
         self._changes: set[asyncio.Task[Any]] = set()
@@ -68,16 +69,20 @@ class MiniApps:
 
     # -- at the start ---------------------------------------------------------------------------------------------
 
-    async def load(self, *, verify: bool = True) -> None:
-        """Take over what is installed. With `verify` every file of it is looked at, what is flawed is told and kept
-        from running, and files nobody needs are let go."""
-        if verify:
-            current = await self._spine.store.run(_current)
-            flaws = await asyncio.gather(*(self._shelf.look(version.digest) for _, version in current))
-            broken = [(version, flaw) for (_, version), flaw in zip(current, flaws, strict=True) if flaw is not None]
-            await self._note_broken(broken)
-            await self._sweep()
-            reach(Point.APPS_VERIFIED)
+    async def load(self) -> None:
+        """Take over what is installed and run what is enabled. Every file is looked at: what is flawed is told and
+        kept from running, what nobody needs is let go."""
+        current = await self._spine.store.run(_current)
+        flaws = await asyncio.gather(*(self._shelf.look(version.digest) for _, version in current))
+        broken = [(version, flaw) for (_, version), flaw in zip(current, flaws, strict=True) if flaw is not None]
+        await self._note_broken(broken)
+        await self._sweep()
+        reach(Point.APPS_VERIFIED)
+        self._serves = True
+        await self.read()
+
+    async def read(self) -> None:
+        """Take over what is installed, as its rows say; where no gateway serves, nothing of it runs."""
         self._live.install(await self._spine.store.run(self._shelf.catalog))
         await self._reconcile_workers()
 
@@ -91,7 +96,7 @@ class MiniApps:
                     now,
                     app=version.app,
                     version=version.version,
-                    digest=version.digest,
+                    digest=version.digest[:32],
                     reason=flaw[:REASON_MAX],
                 )
             )
@@ -119,7 +124,7 @@ class MiniApps:
     def worker_of(self, view: AppView) -> WorkerState | None:
         """Where the worker of an app stands; None where none is to run."""
         is_wanted = view.offered.is_enabled and view.offered.has_worker
-        return self._workers.state(view.app.id) if self._workers is not None and is_wanted else None
+        return self._workers.state(view.app.id) if self._serves and is_wanted else None
 
     # -- changes --------------------------------------------------------------------------------------------------
 
@@ -198,6 +203,10 @@ class MiniApps:
         """
         await self._in_turn(lambda: self._commit(lambda tx, now: app_changes.remove(tx, app, now, by)))
 
+    async def settled(self) -> None:
+        """Return once no change is under way: the gateway stops."""
+        await asyncio.gather(*self._changes, return_exceptions=True)
+
     # -- how a change is made -------------------------------------------------------------------------------------
 
     async def _in_turn(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -241,7 +250,7 @@ class MiniApps:
             data = await asyncio.to_thread(self._files.fetch, source, limit=PACKAGE_BYTES)
         except FilesRefused as error:
             raise GatewayError(ErrorCode.BAD_REQUEST, str(error)) from error
-        judged = await asyncio.to_thread(judged_file, data, world.configuration.apps)
+        judged = await asyncio.to_thread(judged_file, data, world.configuration.app_trust)
         check_claims(judged.package.manifest, world.apps.apps.values())
         return judged
 
@@ -253,11 +262,12 @@ class MiniApps:
             return await judging
         except GatewayError as error:
             if error.code is ErrorCode.PACKAGE_REFUSED:
+                package = digest or error.facts.get("digest")
                 record = audit.of_admin(
                     AuditEvent.APP_REFUSED,
                     self._clock.now(),
                     app=app or error.facts.get("app"),
-                    digest=digest or error.facts.get("digest"),
+                    digest=package[:32] if package else None,
                     reason=str(error.facts["reason"]),
                     by=by,
                 )
@@ -269,7 +279,9 @@ class MiniApps:
         """Start the code of a package once, where it is about to run and does not run yet."""
         there = self._live.world.apps.apps.get(manifest.app.id)
         is_replacing = there is not None and there.is_enabled and there.digest != manifest.digest
-        if self._probe is None or manifest.python is None or not (is_enabling or is_replacing):
+        if self._probe is None or manifest.python is None or not self._serves:
+            return
+        if not (is_enabling or is_replacing):
             return
         methods = {tool.method for tool in manifest.tools if tool.handler.kind == HandlerKind.PYTHON}
         flaw = await self._probe.flaw(
@@ -307,7 +319,7 @@ class MiniApps:
 
     async def _reconcile_workers(self) -> None:
         """Keep a worker for each app that is enabled and whole; returns when the others are gone."""
-        if self._workers is None:
+        if not self._serves:
             return
         before, self._running = self._running, set()
         for app in self._live.world.apps.apps.values():

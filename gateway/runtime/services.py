@@ -15,6 +15,7 @@ from gateway.runtime.execution import Execution
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.lineup import Lineup
+from gateway.runtime.mini_apps import MiniApps
 from gateway.runtime.pages import Pages
 from gateway.runtime.ports import Ids, Workers
 from gateway.runtime.readiness import Readiness
@@ -62,3 +63,4 @@ class Services:
     workspaces: Workspaces
     running: RunningApps
     bundles: Bundles
+    mini_apps: MiniApps

@@ -35,6 +35,7 @@ from gateway.runtime.admin.trail import Trail, TrailRecord, Verification
 from gateway.runtime.effects import After, KeyEnded
 from gateway.runtime.identity import AGENT_PREFIX, SITE_PREFIX, Identity, hash_of
 from gateway.runtime.inventory import describe_page, question_of
+from gateway.runtime.mini_apps import MiniApps
 from gateway.runtime.ports import Clock, Ids, StoreRefused, Tx
 from gateway.runtime.retention import Retention
 from gateway.runtime.spine import Spine
@@ -51,7 +52,15 @@ class Admin:
     """Use cases of the command line. `by` says who acts, like `local:ada`."""
 
     def __init__(
-        self, *, spine: Spine, live: Live, clock: Clock, ids: Ids, identity: Identity, retention: Retention
+        self,
+        *,
+        spine: Spine,
+        live: Live,
+        clock: Clock,
+        ids: Ids,
+        identity: Identity,
+        retention: Retention,
+        mini_apps: MiniApps,
     ) -> None:
         self._spine = spine
         self._live = live
@@ -62,6 +71,7 @@ class Admin:
         self.tokens = AdminTokens(spine=spine, clock=clock, ids=ids)
         self.dead_letters = DeadLetters(spine=spine, clock=clock)
         self._retention = retention
+        self.mini_apps = mini_apps
         self._reconciler = Reconciler(spine, clock)
 
     async def add_session(

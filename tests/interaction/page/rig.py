@@ -18,7 +18,7 @@ from websockets.exceptions import InvalidStatus
 from gateway.adapters.configuration_file import load, load_file
 from gateway.adapters.ids import RandomIds
 from gateway.asgi import Bounds, server_of
-from gateway.bootstrap import behind_edge, wire
+from gateway.bootstrap import AppHost, behind_edge, wire
 from gateway.domain.admin_tokens import AdminScope
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import Stream
@@ -34,8 +34,7 @@ from gateway.runtime.retention import Retention
 from gateway.runtime.services import Services
 from gateway.runtime.sweeper import Sweeper
 from gateway.settings import Limits, Server
-from gateway.testing import FakeClock
-from gateway.testing.app_files import MemoryAppFiles
+from gateway.testing import FakeClock, MemoryAppFiles
 from gateway.transports import admin_http, assets, lineup, page_ws, surface_http
 from policy.model import Floor
 from tests.support.databases import open_own
@@ -209,6 +208,7 @@ class Rig:
             pages=services.pages,
             refusals=services.refusals,
             retention=Retention(store=self.store, live=services.live, clock=services.clock),
+            running=services.running,
         )
         await sweeper.sweep()
 
@@ -364,7 +364,7 @@ async def running(
         key=bytes(32),
         enabled=lambda _: {},
         handlers={},
-        files=files,
+        host=AppHost(files=files),
     )
     reloader = Reloader(services=services, path=file, load=load_file, judge=load)
     conversations = lineup.LineupEndpoint(services)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from capabilities.contract import Descriptor, Handler
 from gateway.adapters.ids import RandomIds
-from gateway.bootstrap import wire
+from gateway.bootstrap import AppHost, wire
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import Stream
 from gateway.domain.calls import Call
@@ -29,7 +29,7 @@ from gateway.runtime.settlement import Answer
 from gateway.runtime.sweeper import Sweeper
 from gateway.runtime.world import LivePage
 from gateway.settings import Limits
-from gateway.testing import FakeClock, MemoryStore
+from gateway.testing import FakeClock, MemoryAppFiles, MemoryStore
 from policy.model import Floor
 from policy.vocabulary import Confirm, Effect
 
@@ -263,6 +263,7 @@ async def running(
     clock: FakeClock | None = None,
     builtins: Mapping[str, tuple[Descriptor, Handler]] | None = None,
     is_on: Callable[[], bool] = lambda: True,
+    files: MemoryAppFiles | None = None,
     **changes: Any,
 ) -> AsyncGenerator[Rig]:
     """The use cases over `store`; it stays when the block ends, as a database does."""
@@ -277,6 +278,7 @@ async def running(
         key=bytes(32),
         enabled=lambda _: {name: descriptor for name, (descriptor, _) in given.items() if is_on()},
         handlers={name: handler for name, (_, handler) in given.items()},
+        host=AppHost(files=files or MemoryAppFiles()),
     )
     sweeper = Sweeper(
         spine=services.spine,
@@ -288,6 +290,7 @@ async def running(
     )
     await services.running.restore()
     rig = Rig(services, store, clock, sweeper)
+    await services.mini_apps.load()
     yield rig
     await rig.settle()
     clock.advance(1_000)

@@ -16,6 +16,7 @@ import pytest
 from capabilities.contract import Descriptor
 from capabilities.registry import BUILTINS
 from gateway.adapters.configuration_file import load, load_file
+from gateway.adapters.executors.python_workers import PythonWorkers
 from gateway.adapters.process_lock import hold_lock
 from gateway.domain.audit import AuditEvent, ChainedRecord, Stream, chain
 from gateway.domain.configuration import Configuration
@@ -24,11 +25,12 @@ from gateway.runtime.admin import Admin, Broken, Reloader
 from gateway.runtime.admin.trail import Trail
 from gateway.runtime.effects import KeyEnded, SessionEnded
 from gateway.runtime.identity import Identity, hash_of, key_name
+from gateway.runtime.mini_apps import MiniApps
 from gateway.runtime.retention import Retention
 from gateway.runtime.services import Services
 from gateway.runtime.spine import Spine
 from gateway.runtime.world import Live, LivePage, World
-from gateway.testing import FakeClock, MemoryStore, SequentialIds
+from gateway.testing import FakeClock, MemoryAppFiles, MemoryStore, SequentialIds
 from gateway.transports.control import COMMANDS, SOCKET, CommandRefused, ControlClient, NoGateway, serve_control
 from policy.vocabulary import Effect
 
@@ -74,8 +76,21 @@ class Bench:
         self.live = Live(World(configuration=load(FILE, "ostiary.yaml"), builtins=builtins))
         identity = Identity(spine=self.spine, live=self.live, clock=self.clock, ids=ids)
         retention = Retention(store=self.spine.store, live=self.live, clock=self.clock)
+        self.apps = MemoryAppFiles()
         self.admin = Admin(
-            spine=self.spine, live=self.live, clock=self.clock, ids=ids, identity=identity, retention=retention
+            spine=self.spine,
+            live=self.live,
+            clock=self.clock,
+            ids=ids,
+            identity=identity,
+            retention=retention,
+            mini_apps=MiniApps(
+                spine=self.spine,
+                live=self.live,
+                clock=self.clock,
+                files=self.apps,
+                workers=PythonWorkers(self.clock),
+            ),
         )
 
         async def apply(configuration: Configuration, *, by: str | None = None) -> None:
