@@ -136,8 +136,8 @@ class _ListeningCalls:
         self._real.add(call, arguments, promise=promise)
         self._note(call)
 
-    def save(self, call: Call, *, was: CallState) -> None:
-        self._real.save(call, was=was)
+    def save(self, call: Call, *, was: CallState, at: int | None = None) -> None:
+        self._real.save(call, was=was, at=at)
         # A late end follows an `unknown` that was told; it is not pushed.
         if was is not CallState.UNKNOWN and call.state is not was:
             self._note(call)

@@ -10,8 +10,9 @@ from gateway.adapters.sql import SqlStore
 from gateway.adapters.sql.postgresql import connect
 from gateway.adapters.sql.postgresql_database import PostgresqlDatabase
 from gateway.domain.calls import CallState
+from gateway.domain.outbox import OutboxEvent, step
 from gateway.runtime.ports import LedgerFull, StaleState, Tx
-from tests.contract.samples import a_call, a_record
+from tests.contract.samples import NOW, a_call, a_record
 
 CAP: Final = 1_000
 IDS: Final = 1_200
@@ -19,6 +20,11 @@ PIECE: Final = 70
 """Calls forgotten at once; more than one statement forgets nowhere near all."""
 PIECES: Final = 8
 """How many each process asks for; together they are more than there is."""
+
+ROUNDS: Final = 120
+"""Claims of each process; together they are more than there are entries."""
+KEYS: Final = 50
+OF_A_KEY: Final = 20
 
 
 def open_racer(url: str) -> SqlStore:
@@ -63,7 +69,21 @@ def purge(tx: Tx, _: int, __: int) -> str:
     return str(tx.calls.purge(minted=False, ended_before=2, limit=PIECE))
 
 
-EVENTS: Final = {"admit": (admit, IDS), "dispatch": (dispatch, CAP), "purge": (purge, PIECES)}
+def deliver(tx: Tx, racer: int, number: int) -> str:
+    """As two relays share an outbox: claim some, and note each as sent."""
+    lease = f"lease_{racer}_{number}"
+    claimed = tx.outbox.claim(lease, now=NOW + 1, until=NOW + 60_000, limit=7)
+    for entry in claimed:
+        tx.outbox.save(step(entry, OutboxEvent.DELIVER, now=NOW + 1), holder=lease)
+    return " ".join(entry.id for entry in claimed)
+
+
+EVENTS: Final = {
+    "admit": (admit, IDS),
+    "dispatch": (dispatch, CAP),
+    "purge": (purge, PIECES),
+    "deliver": (deliver, ROUNDS),
+}
 
 
 async def main(url: str, event: str, racer: int) -> None:

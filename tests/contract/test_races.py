@@ -12,8 +12,8 @@ from gateway.adapters.sql import SqlStore
 from gateway.domain.audit import GENESIS, Stream, chain
 from gateway.domain.calls import CallState
 from gateway.runtime.ports import Store, Tx
-from tests.contract.racer import CAP, IDS, open_racer, ref_of
-from tests.contract.samples import a_call
+from tests.contract.racer import CAP, IDS, KEYS, OF_A_KEY, open_racer, ref_of
+from tests.contract.samples import NOW, a_call, an_entry
 from tests.contract.stores import PostgresqlOpener
 from tests.support.postgres import execute
 
@@ -90,6 +90,32 @@ async def test_a_call_is_dispatched_by_one(postgresql: PostgresqlOpener) -> None
     for of_one_call in zip(*answers, strict=True):
         assert sorted(of_one_call) == ["stale"] * (RACERS - 1) + ["won"]
     assert await records(store) == CAP
+    await store.close()
+
+
+async def test_an_outbox_is_shared_by_relays_and_each_entry_goes_once_and_in_order(
+    postgresql: PostgresqlOpener,
+) -> None:
+    store = open_racer(postgresql.url)
+
+    def fill(tx: Tx) -> None:
+        for number in range(OF_A_KEY):
+            for key in range(KEYS):
+                tx.outbox.add(an_entry(f"{key}:{number}", key=f"key {key}"))
+
+    await store.run(fill)
+    answers = await asyncio.to_thread(race, postgresql.url, "deliver")
+    sent = [name for of_one in answers for claimed in of_one for name in claimed.split()]
+    assert len(sent) == len(set(sent)) == KEYS * OF_A_KEY
+    for of_one in answers:
+        for claimed in of_one:
+            keys = [name.partition(":")[0] for name in claimed.split()]
+            assert len(keys) == len(set(keys))
+    numbers = dict[str, list[int]]()
+    for name, at in execute(postgresql.url, "SELECT id, ended_at FROM outbox WHERE state = 'sent' ORDER BY number"):
+        assert at == NOW + 1
+        numbers.setdefault(name.partition(":")[0], []).append(int(name.partition(":")[2]))
+    assert all(of_key == list(range(OF_A_KEY)) for of_key in numbers.values())
     await store.close()
 
 

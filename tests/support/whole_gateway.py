@@ -16,7 +16,7 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.configuration import Configuration
 from gateway.domain.sites import AgentProfile
 from gateway.runtime.ports import Clock, Store
-from gateway.settings import Limits
+from gateway.settings import Limits, Outbox
 from gateway.settings import Server as ServerSettings
 from tests.support.databases import url_for
 from tests.support.mcp_gateway import ACCEPT, MODERN, free_port, site
@@ -101,6 +101,7 @@ async def serving(
     server: dict[str, Any] | None = None,
     store: Store | None = None,
     clock: Clock | None = None,
+    outbox: Outbox | None = None,
     **limits: int,
 ) -> AsyncGenerator[Whole]:
     """Run one until the block ends; `server` and `limits` are fields of the settings."""
@@ -118,6 +119,7 @@ async def serving(
         sites={"todo": site("todo")},
         agents={name: AgentProfile(name=name, label=name) for name in ("coder", "other")},
         rules=(),
+        outbox=outbox or Outbox(),
     )
     async with build(configuration, data, store=store, clock=clock) as gateway:
         admin = gateway.services.admin

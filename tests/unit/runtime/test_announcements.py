@@ -1,5 +1,6 @@
 """Receipts and ends reach the outbox in the transaction they happen in, whatever path they take."""
 
+import inspect
 import json
 from typing import Any
 
@@ -10,8 +11,13 @@ from gateway.domain.errors import ErrorCode
 from gateway.domain.operations import Carrier, Operation, OperationEvent, OperationState
 from gateway.domain.operations import step as step_operation
 from gateway.domain.outbox import OutboxState
-from gateway.runtime.announcements import AnnouncingStore
-from gateway.runtime.ports import StoreUnavailable, Tx
+from gateway.runtime.announcements import (
+    AnnouncingStore,
+    _ListeningCalls,  # pyright: ignore[reportPrivateUsage] -- their shape is the subject of a test
+    _ListeningOperations,  # pyright: ignore[reportPrivateUsage]
+    _ListeningOutbox,  # pyright: ignore[reportPrivateUsage]
+)
+from gateway.runtime.ports import Calls, Operations, Outbox, StoreUnavailable, Tx
 from gateway.testing import FakeClock, MemoryStore
 from tests.contract.samples import NOW, a_call, a_result, a_session
 
@@ -189,3 +195,12 @@ async def test_a_commit_that_fails_tells_nothing() -> None:
         await told.store.run(lambda tx: tx.calls.add(a_call(state=CallState.CANCELLED, ended_at=NOW), None))
     told.memory.is_failing = False
     assert (await told.all(), told.woken) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("listener", "port"), [(_ListeningCalls, Calls), (_ListeningOperations, Operations), (_ListeningOutbox, Outbox)]
+)
+def test_what_listens_has_the_shape_of_what_it_stands_for(listener: type, port: type) -> None:
+    for name, method in vars(listener).items():
+        if not name.startswith("_"):
+            assert inspect.signature(method) == inspect.signature(getattr(port, name)), name
