@@ -13,32 +13,27 @@ from gateway.adapters.executors.python_workers import PythonWorkers
 from gateway.domain.errors import ErrorCode
 from gateway.domain.workers import Denial, HookFault, Loss, ServiceDenied, WorkerState
 from gateway.testing import FakeClock, FakeWorkers
-from tests.support.worker_house import APP, APPS, HERE, SECONDS, THERE, House
+from tests.support.worker_house import APP, APPS, HERE, SECONDS, THERE, Timed
 
 pytestmark = pytest.mark.anyio
 
 
-def real() -> House:
+def real() -> Timed:
     clock = FakeClock()
-    workers = PythonWorkers(clock)
-
-    def crash() -> None:
-        pid = workers.pid(APP)
-        assert pid is not None
-        os.kill(pid, signal.SIGKILL)
-
-    return House(workers=workers, clock=clock, crash=crash)
+    made = Timed(workers=PythonWorkers(clock), clock=clock)
+    made.crash = lambda: os.kill(made.pid, signal.SIGKILL)
+    return made
 
 
-def fake() -> House:
+def fake() -> Timed:
     clock = FakeClock()
     workers = FakeWorkers(clock, {APP: load_app(APPS, "orders_app")})
-    return House(workers=workers, clock=clock, crash=lambda: workers.crash(APP))
+    return Timed(workers=workers, clock=clock, crash=lambda: workers.crash(APP))
 
 
 @pytest.fixture(params=[real, fake])
-async def house(request: pytest.FixtureRequest) -> AsyncIterator[House]:
-    made: House = request.param()
+async def house(request: pytest.FixtureRequest) -> AsyncIterator[Timed]:
+    made: Timed = request.param()
     yield made
     await made.workers.close()
 
@@ -46,7 +41,7 @@ async def house(request: pytest.FixtureRequest) -> AsyncIterator[House]:
 # ---- one job ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_job_is_started_and_answered_once(house: House) -> None:
+async def test_a_job_is_started_and_answered_once(house: Timed) -> None:
     house.start()
     ref = house.submit("echo", '{"b":1,"a":"ä"}')
     assert (await house.news.ending(ref)).output == '{"echo":{"a":"ä","b":1}}'
@@ -54,7 +49,7 @@ async def test_a_job_is_started_and_answered_once(house: House) -> None:
     assert house.news.ends_of(ref) == 1
 
 
-async def test_an_app_that_was_not_started_is_not_available(house: House) -> None:
+async def test_an_app_that_was_not_started_is_not_available(house: Timed) -> None:
     assert (await house.news.ending(house.submit("echo"))).code is ErrorCode.NOT_AVAILABLE
     house.start()
     other = house.submit("echo", app="com.example.other")
@@ -62,7 +57,7 @@ async def test_an_app_that_was_not_started_is_not_available(house: House) -> Non
     assert house.workers.state("com.example.other") is WorkerState.STOPPED
 
 
-async def test_what_a_handler_means_for_its_caller_is_told_and_nothing_else(house: House) -> None:
+async def test_what_a_handler_means_for_its_caller_is_told_and_nothing_else(house: Timed) -> None:
     house.start()
     meant = await house.news.ending(house.submit("refuse"))
     assert (meant.code, meant.message) == (ErrorCode.HANDLER_ERROR, "there is no stock")
@@ -71,7 +66,7 @@ async def test_what_a_handler_means_for_its_caller_is_told_and_nothing_else(hous
     assert "MARKER-7" not in (other.message or "")
 
 
-async def test_a_result_is_at_most_one_mebibyte(house: House) -> None:
+async def test_a_result_is_at_most_one_mebibyte(house: Timed) -> None:
     house.start()
     last = await house.news.ending(house.submit("grow", '{"bytes":1048576}'))
     assert last.output is not None
@@ -84,7 +79,7 @@ async def test_a_result_is_at_most_one_mebibyte(house: House) -> None:
 # ---- the context ------------------------------------------------------------------------------------------------
 
 
-async def test_a_handler_gets_its_context_from_the_gateway(house: House) -> None:
+async def test_a_handler_gets_its_context_from_the_gateway(house: Timed) -> None:
     house.start()
     ref = house.submit("report")
     ending = await house.news.ending(ref)
@@ -111,7 +106,7 @@ async def test_a_handler_gets_its_context_from_the_gateway(house: House) -> None
     ],
 )
 async def test_a_refusal_reaches_the_handler_as_an_exception_of_the_contract(
-    house: House, denial: Denial, error: str
+    house: Timed, denial: Denial, error: str
 ) -> None:
     house.start()
     house.gates.shut("x", ServiceDenied(denial, "why not"))
@@ -119,7 +114,7 @@ async def test_a_refusal_reaches_the_handler_as_an_exception_of_the_contract(
     assert ending.output == f'{{"error":"{error}","words":"why not"}}'
 
 
-async def test_a_conflict_tells_the_handler_the_present_revision(house: House) -> None:
+async def test_a_conflict_tells_the_handler_the_present_revision(house: Timed) -> None:
     house.start()
     house.gates.shut("x", ServiceDenied(Denial.CONFLICT, "meanwhile", revision=9))
     ending = await house.news.ending(house.submit("provoke", '{"name":"x"}'))
@@ -129,7 +124,7 @@ async def test_a_conflict_tells_the_handler_the_present_revision(house: House) -
 # ---- who waits --------------------------------------------------------------------------------------------------
 
 
-async def test_a_worker_holds_so_many_jobs_and_the_others_come_in_order(house: House) -> None:
+async def test_a_worker_holds_so_many_jobs_and_the_others_come_in_order(house: Timed) -> None:
     house.limits = replace(house.limits, app_jobs=2)
     house.start()
     first = await house.hold("wait", '{"gate":"one"}')
@@ -145,7 +140,7 @@ async def test_a_worker_holds_so_many_jobs_and_the_others_come_in_order(house: H
     await house.news.ending(first)
 
 
-async def test_one_more_than_may_wait_is_busy(house: House) -> None:
+async def test_one_more_than_may_wait_is_busy(house: Timed) -> None:
     house.limits = replace(house.limits, app_jobs=1, app_queue=1)
     house.start()
     await house.hold()
@@ -158,7 +153,7 @@ async def test_one_more_than_may_wait_is_busy(house: House) -> None:
 # ---- stopping a job ---------------------------------------------------------------------------------------------
 
 
-async def test_a_job_that_waits_is_cancelled_at_once_and_never_runs(house: House) -> None:
+async def test_a_job_that_waits_is_cancelled_at_once_and_never_runs(house: Timed) -> None:
     house.limits = replace(house.limits, app_jobs=1)
     house.start()
     await house.hold()
@@ -170,7 +165,7 @@ async def test_a_job_that_waits_is_cancelled_at_once_and_never_runs(house: House
     assert waiting not in house.news.of("started")
 
 
-async def test_a_handler_that_honours_its_signal_ends_cancelled(house: House) -> None:
+async def test_a_handler_that_honours_its_signal_ends_cancelled(house: Timed) -> None:
     house.start()
     ref = await house.hold("patient")
     house.workers.cancel(ref)
@@ -179,7 +174,7 @@ async def test_a_handler_that_honours_its_signal_ends_cancelled(house: House) ->
     assert (await house.news.ending(ref)).code is ErrorCode.CANCELLED
 
 
-async def test_a_handler_that_goes_on_after_a_cancel_may_end_well(house: House) -> None:
+async def test_a_handler_that_goes_on_after_a_cancel_may_end_well(house: Timed) -> None:
     house.start()
     ref = await house.hold()
     house.workers.cancel(ref)
@@ -190,7 +185,7 @@ async def test_a_handler_that_goes_on_after_a_cancel_may_end_well(house: House) 
 # ---- time -------------------------------------------------------------------------------------------------------
 
 
-async def test_a_handler_that_honours_the_end_of_its_time_ends_with_a_plain_failure(house: House) -> None:
+async def test_a_handler_that_honours_the_end_of_its_time_ends_with_a_plain_failure(house: Timed) -> None:
     house.start()
     ref = await house.hold("patient", within_ms=1_000)
     house.clock.advance(999)
@@ -200,7 +195,7 @@ async def test_a_handler_that_honours_the_end_of_its_time_ends_with_a_plain_fail
     assert (await house.news.ending(ref)).code is ErrorCode.DEADLINE_EXCEEDED
 
 
-async def test_a_handler_that_ends_late_is_still_heard(house: House) -> None:
+async def test_a_handler_that_ends_late_is_still_heard(house: Timed) -> None:
     house.start()
     ref = await house.hold(within_ms=1_000)
     house.clock.advance(1_500)
@@ -208,7 +203,7 @@ async def test_a_handler_that_ends_late_is_still_heard(house: House) -> None:
     assert (await house.news.ending(ref)).output == '{"gate":"value of gate"}'
 
 
-async def test_a_handler_that_goes_on_is_interrupted_and_its_neighbour_is_not(house: House) -> None:
+async def test_a_handler_that_goes_on_is_interrupted_and_its_neighbour_is_not(house: Timed) -> None:
     house.start()
     neighbour = await house.hold()
     ref = await house.hold("stubborn", within_ms=1_000)
@@ -222,7 +217,7 @@ async def test_a_handler_that_goes_on_is_interrupted_and_its_neighbour_is_not(ho
     assert house.news.of("worker_ended") == []
 
 
-async def test_a_job_whose_time_is_over_before_a_worker_is_free_did_not_run(house: House) -> None:
+async def test_a_job_whose_time_is_over_before_a_worker_is_free_did_not_run(house: Timed) -> None:
     house.limits = replace(house.limits, app_jobs=1)
     house.start()
     await house.hold()
@@ -237,7 +232,7 @@ async def test_a_job_whose_time_is_over_before_a_worker_is_free_did_not_run(hous
 # ---- a worker that dies -----------------------------------------------------------------------------------------
 
 
-async def test_a_dead_worker_loses_what_it_held_and_nothing_that_waited(house: House) -> None:
+async def test_a_dead_worker_loses_what_it_held_and_nothing_that_waited(house: Timed) -> None:
     house.limits = replace(house.limits, app_jobs=2)
     house.start()
     held = [await house.hold(), await house.hold()]
@@ -249,7 +244,7 @@ async def test_a_dead_worker_loses_what_it_held_and_nothing_that_waited(house: H
     assert house.news.of("worker_ended") == [(APP, Loss.CRASHED)]
 
 
-async def test_what_a_dead_worker_was_asked_comes_to_nothing(house: House) -> None:
+async def test_what_a_dead_worker_was_asked_comes_to_nothing(house: Timed) -> None:
     house.start()
     held = await house.hold()
     await house.gates.reached("gate")
@@ -263,7 +258,7 @@ async def test_what_a_dead_worker_was_asked_comes_to_nothing(house: House) -> No
 # ---- hooks ------------------------------------------------------------------------------------------------------
 
 
-async def test_ten_calls_share_one_activation_and_run_after_it(house: House) -> None:
+async def test_ten_calls_share_one_activation_and_run_after_it(house: Timed) -> None:
     """Case C33, Y1."""
     house.limits = replace(house.limits, app_jobs=10)
     house.start()
@@ -280,7 +275,7 @@ async def test_ten_calls_share_one_activation_and_run_after_it(house: House) -> 
     assert house.gates.times("activate") == 1
 
 
-async def test_each_conversation_has_an_activation_of_its_own(house: House) -> None:
+async def test_each_conversation_has_an_activation_of_its_own(house: Timed) -> None:
     house.start()
     house.gates.open("activate")
     assert await house.workers.activate(APP, HERE, within_ms=60_000) is None
@@ -289,7 +284,7 @@ async def test_each_conversation_has_an_activation_of_its_own(house: House) -> N
     assert [asker.ref for _, asker in house.gates.asked] == [None, None]
 
 
-async def test_a_hook_that_raises_fails_everybody_and_the_next_call_tries_again(house: House) -> None:
+async def test_a_hook_that_raises_fails_everybody_and_the_next_call_tries_again(house: Timed) -> None:
     """Case C33, Y3."""
     house.start()
     house.gates.shut("activate", ServiceDenied(Denial.NOT_PERMITTED, "no config"))
@@ -303,7 +298,7 @@ async def test_a_hook_that_raises_fails_everybody_and_the_next_call_tries_again(
     assert (await house.news.ending(house.submit("ready"))).code is None
 
 
-async def test_a_hook_that_takes_too_long_fails_for_whoever_waits_and_the_next_attempt_is_fresh(house: House) -> None:
+async def test_a_hook_that_takes_too_long_fails_for_whoever_waits_and_the_next_attempt_is_fresh(house: Timed) -> None:
     """Case C33, Y2."""
     house.start()
     asked = [asyncio.create_task(house.workers.activate(APP, HERE, within_ms=5_000)) for _ in range(10)]
@@ -317,7 +312,7 @@ async def test_a_hook_that_takes_too_long_fails_for_whoever_waits_and_the_next_a
     assert (await house.news.ending(house.submit("ready"))).code is None
 
 
-async def test_whoever_leaves_an_activation_takes_it_from_nobody(house: House) -> None:
+async def test_whoever_leaves_an_activation_takes_it_from_nobody(house: Timed) -> None:
     """Case C33, Y6."""
     house.start()
     first = asyncio.create_task(house.workers.activate(APP, HERE, within_ms=60_000))
@@ -330,7 +325,7 @@ async def test_whoever_leaves_an_activation_takes_it_from_nobody(house: House) -
     assert house.gates.times("activate") == 1
 
 
-async def test_a_new_worker_is_activated_before_the_first_call_that_needs_it(house: House) -> None:
+async def test_a_new_worker_is_activated_before_the_first_call_that_needs_it(house: Timed) -> None:
     house.start()
     house.gates.open("activate")
     assert (await house.news.ending(house.submit("ready"))).code is None
@@ -344,7 +339,7 @@ async def test_a_new_worker_is_activated_before_the_first_call_that_needs_it(hou
     assert (await house.news.ending(ref)).code is None
 
 
-async def test_deactivating_waits_for_the_call_and_runs_the_hook_once(house: House) -> None:
+async def test_deactivating_waits_for_the_call_and_runs_the_hook_once(house: Timed) -> None:
     """Case C33, Y4."""
     house.start()
     house.gates.open("activate", "deactivate")
@@ -357,7 +352,7 @@ async def test_deactivating_waits_for_the_call_and_runs_the_hook_once(house: Hou
     assert house.gates.times("activate") == 2
 
 
-async def test_hooks_of_an_app_without_a_worker_do_nothing(house: House) -> None:
+async def test_hooks_of_an_app_without_a_worker_do_nothing(house: Timed) -> None:
     failure = await house.workers.activate(APP, HERE, within_ms=60_000)
     assert failure is not None
     assert failure.fault is HookFault.NOT_AVAILABLE
@@ -367,7 +362,7 @@ async def test_hooks_of_an_app_without_a_worker_do_nothing(house: House) -> None
 # ---- starting and stopping --------------------------------------------------------------------------------------
 
 
-async def test_a_stopped_app_answers_that_it_is_not_available_until_it_is_started_again(house: House) -> None:
+async def test_a_stopped_app_answers_that_it_is_not_available_until_it_is_started_again(house: Timed) -> None:
     house.start()
     assert (await house.news.ending(house.submit("echo"))).code is None
     await house.workers.stop(APP)
@@ -377,7 +372,7 @@ async def test_a_stopped_app_answers_that_it_is_not_available_until_it_is_starte
     assert (await house.news.ending(house.submit("echo"))).code is None
 
 
-async def test_a_stop_lets_what_runs_end_and_turns_away_what_waits(house: House) -> None:
+async def test_a_stop_lets_what_runs_end_and_turns_away_what_waits(house: Timed) -> None:
     house.limits = replace(house.limits, app_jobs=1)
     house.start()
     held = await house.hold()
@@ -391,7 +386,7 @@ async def test_a_stop_lets_what_runs_end_and_turns_away_what_waits(house: House)
         await stopping
 
 
-async def test_starting_twice_is_starting_once(house: House) -> None:
+async def test_starting_twice_is_starting_once(house: Timed) -> None:
     """Case C33, Y5."""
     house.start()
     held = await house.hold()

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
+from gateway.adapters.clock import SystemClock
+from gateway.adapters.executors.python_workers import PythonWorkers
 from gateway.domain.workers import (
     Asker,
     Conversation,
@@ -20,7 +22,7 @@ from gateway.domain.workers import (
     Outbound,
     ServiceDenied,
 )
-from gateway.runtime.ports import Workers
+from gateway.runtime.ports import Clock, Workers
 from gateway.settings import Limits
 from gateway.testing import FakeClock
 
@@ -28,6 +30,8 @@ APP: Final = "com.example.orders"
 APPS: Final = Path(__file__).parent / "worker_apps"
 HERE: Final = Conversation(user="ada", id="talk")
 THERE: Final = Conversation(user="bob", id="talk")
+C = TypeVar("C", bound=Clock)
+
 SECONDS: Final = 20.0
 """How long a test waits for what has to come."""
 
@@ -41,9 +45,11 @@ class News:
 
     def _note(self, kind: str, *what: Any) -> None:
         self.all.append((kind, what[0] if len(what) == 1 else what))
-        self._wake()
+        self.wake()
 
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Let whoever waits look again."""
+
         async def wake() -> None:
             async with self._more:
                 self._more.notify_all()
@@ -152,12 +158,13 @@ class Gates:
 
 
 @dataclass(eq=False, kw_only=True)
-class House:
+class House(Generic[C]):
     """One `Workers` with what is around it."""
 
     workers: Workers
-    clock: FakeClock
-    crash: Callable[[], None]
+    clock: C
+    crash: Callable[[], None] = lambda: None
+    app: str = APP
     limits: Limits = field(default_factory=Limits)
     news: News = field(default_factory=News)
     gates: Gates = field(default_factory=Gates)
@@ -166,19 +173,37 @@ class House:
     def __post_init__(self) -> None:
         self.workers.connect(self.news, self.gates, lambda: self.limits)
 
-    def start(self, module: str = "orders_app") -> None:
+    @property
+    def pid(self) -> int:
+        """The process of the app's worker; 0 while there is none."""
+        assert isinstance(self.workers, PythonWorkers)
+        return self.workers.pid(self.app) or 0
+
+    @property
+    def name(self) -> str:
+        """The last word of the app's id, which its methods begin with."""
+        return self.app.rpartition(".")[2]
+
+    def start(self, folder: Path = APPS) -> None:
         """Start the app."""
-        self.workers.start(APP, APPS, module)
+        self.workers.start(self.app, folder, f"{self.name}_app")
 
     def submit(
-        self, method: str, arguments: str = "{}", *, within_ms: int = 30_000, at: Conversation = HERE, app: str = APP
+        self,
+        method: str,
+        arguments: str = "{}",
+        *,
+        within_ms: int = 30_000,
+        at: Conversation = HERE,
+        app: str | None = None,
     ) -> str:
         """Hand a job over; returns its ref."""
         ref = f"call_{next(self._numbers)}"
+        app = app or self.app
         job = Job(
             app=app,
             ref=ref,
-            method=f"orders.{method}",
+            method=f"{app.rpartition('.')[2]}.{method}",
             arguments=arguments,
             within_ms=within_ms,
             conversation=at,
@@ -192,3 +217,9 @@ class House:
         ref = self.submit(method, arguments, **how)
         await self.news.begun(ref)
         return ref
+
+
+Real = House[SystemClock]
+
+Timed = House[FakeClock]
+"""A house whose clock moves only when the test says so."""

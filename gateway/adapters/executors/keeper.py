@@ -69,18 +69,22 @@ class Keeper:
         """Keep a worker of the app in `source` from now on, and no other."""
         if source == self._wanted:
             return
-        self._wanted = source
-        self._changed.set()
+        self._change(source, "the app was replaced")
         if self._task is None or self._task.done():
             self.state = WorkerState.STARTING
             self._task = asyncio.get_running_loop().create_task(self._keep())
 
     async def stop(self) -> None:
         """Keep none; returns when the one there was is gone."""
-        self._wanted = None
-        self._changed.set()
-        self._hands.turn_away("the app was stopped")
+        self._change(None, "the app was stopped")
         await self._gone.wait()
+
+    def _change(self, wanted: Source | None, why: str) -> None:
+        self._wanted = wanted
+        # INVARIANT: from here on nothing is given to the worker of before, not even by who was in time to wait.
+        self._hands.pause()
+        self._hands.turn_away(why)
+        self._changed.set()
 
     async def close(self) -> None:
         """End it now: the gateway stops, and has given its calls their time already."""
@@ -153,7 +157,7 @@ class Keeper:
             )
             limit = self._limits().app_start_ms
             await first_of(self._clock, limit, _end_of(listening), self._ready.wait(), self._changed.wait())
-            if self._ready.is_set():
+            if self._ready.is_set() and not self._changed.is_set():
                 self.state = WorkerState.RUNNING
                 self._hands.begin(process.send)
                 await first_of(self._clock, None, _end_of(listening), self._changed.wait())
@@ -168,8 +172,6 @@ class Keeper:
     async def _end(self, process: WorkerProcess, listening: "asyncio.Task[int]") -> None:
         self.state, self._why = WorkerState.STOPPING, Loss.STOPPED
         limits = self._limits()
-        self._hands.pause()
-        self._hands.turn_away("the app was stopped or replaced")
         if self._ready.is_set():
             await self._hands.wind_down(drain_ms=limits.drain_ms, stop_ms=limits.app_kill_ms)
             process.send({"type": "bye", "at": self._clock.now()})

@@ -5,12 +5,12 @@ import os
 import signal
 import socket
 import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Callable
-from contextlib import suppress
+from asyncio.subprocess import DEVNULL, Process
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import gateway
 from gateway.adapters.executors.frames import Broken, framed, next_frame
@@ -24,6 +24,8 @@ ENVIRONMENT: Final = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8",
 
 _HOME: Final = Path(gateway.__file__).parents[1]
 """Where the worker finds this very gateway's code."""
+
+STREAMS: Final = ("stdout", "stderr")
 
 _CHUNK: Final = 65_536
 
@@ -40,12 +42,12 @@ class Source:
 
 
 class WorkerProcess:
-    """A running one. `said` gets every message, in order; `printed` every line with the stream it came on."""
+    """A running one."""
 
-    def __init__(self, process: Process, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, process: Process, link: "_Link", prints: Sequence["_Print"]) -> None:
         self._process = process
-        self._reader = reader
-        self._writer = writer
+        self._link = link
+        self._prints = prints
 
     @classmethod
     async def begin(cls, source: Source) -> "WorkerProcess":
@@ -54,25 +56,28 @@ class WorkerProcess:
         Raises:
             OSError: the machine does not start it.
         """
-        ours, theirs = socket.socketpair()
-        try:
-            with theirs:
-                process = await asyncio.create_subprocess_exec(
-                    *(sys.executable, "-E", "-s", "-u", "-X", "utf8", "-m", "gateway.adapters.executors.worker"),
-                    *(str(theirs.fileno()), str(source.folder), source.module),
-                    cwd=_HOME,
-                    env=ENVIRONMENT,
-                    stdin=DEVNULL,
-                    stdout=PIPE,
-                    stderr=PIPE,
-                    pass_fds=(theirs.fileno(),),
-                    start_new_session=True,
-                )
-            reader, writer = await asyncio.open_connection(sock=ours)
-        except BaseException:
-            ours.close()
-            raise
-        return cls(process, reader, writer)
+        with ExitStack() as ours, ExitStack() as theirs:
+            near, far = socket.socketpair()
+            ours.callback(near.close)
+            theirs.callback(far.close)
+            # Not asyncio's own pipes: with them a process is not over while somebody else holds them open.
+            pipes = [_pipe(ours, theirs) for _ in range(2)]
+            process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-E", "-s", "-u", "-X", "utf8", "-m", "gateway.adapters.executors.worker"),
+                *(str(far.fileno()), str(source.folder), source.module),
+                cwd=_HOME,
+                env=ENVIRONMENT,
+                stdin=DEVNULL,
+                stdout=pipes[0][1],
+                stderr=pipes[1][1],
+                pass_fds=(far.fileno(),),
+                start_new_session=True,
+            )
+            ours.callback(_kill, process.pid)
+            link = _Link(*await asyncio.open_connection(sock=near))
+            prints = [await _Print.of(name, pipe) for name, (pipe, _) in zip(STREAMS, pipes, strict=True)]
+            ours.pop_all()
+        return cls(process, link, prints)
 
     @property
     def pid(self) -> int:
@@ -81,18 +86,20 @@ class WorkerProcess:
 
     def send(self, frame: dict[str, Any]) -> None:
         """Write one frame; where the process is gone already, its end is told soon."""
-        if not self._writer.is_closing():
-            self._writer.write(framed(frame))
+        if not self._link.writer.is_closing():
+            self._link.writer.write(framed(frame))
 
     async def listen(self, said: Callable[[Message], None], printed: Callable[[str, str], None], clock: Clock) -> int:
         """Hear it until its end, which takes along whatever it began; returns its exit status.
+
+        `said` gets every message in order, `printed` every line with the name of the stream it came on.
 
         Raises:
             Broken: it wrote what is no frame, and was killed for it.
         """
         hearing = asyncio.create_task(self._hear(said, Pace(clock.monotonic()), clock))
-        ending = asyncio.create_task(self._process.wait())
-        others = {ending, *self._printing(printed)}
+        ending = asyncio.create_task(_end_of(self._process))
+        printing = [asyncio.create_task(_tell(stream, printed)) for stream in self._prints]
         try:
             await asyncio.wait({hearing, ending}, return_when=asyncio.FIRST_COMPLETED)
             if not hearing.done() or hearing.exception() is None:
@@ -101,23 +108,24 @@ class WorkerProcess:
         finally:
             self.kill()
             status = await self._process.wait()
-            # Something it began may have left its group and keep the pipes open.
-            await asyncio.wait({hearing, *others}, timeout=LINGER_SECONDS)
-            for task in (hearing, *others):
+            # Something it began may have left its group and hold its ends open.
+            await asyncio.wait({hearing, *printing}, timeout=LINGER_SECONDS)
+            for task in (hearing, *printing):
                 task.cancel()
-            heard, *_ = await asyncio.gather(hearing, *others, return_exceptions=True)
-            self._writer.close()
+            heard, *_ = await asyncio.gather(hearing, *printing, ending, return_exceptions=True)
+            self._close()
         if isinstance(heard, Broken):
             raise heard
         return status
 
-    def _printing(self, printed: Callable[[str, str], None]) -> list["asyncio.Task[None]"]:
-        streams = (("stdout", self._process.stdout), ("stderr", self._process.stderr))
-        return [asyncio.create_task(_print(stream, name, printed)) for name, stream in streams if stream is not None]
+    def _close(self) -> None:
+        self._link.writer.close()
+        for stream in self._prints:
+            stream.transport.close()
 
     async def _hear(self, said: Callable[[Message], None], pace: Pace, clock: Clock) -> None:
         with suppress(ConnectionError):
-            while (text := await next_frame(self._reader)) is not None:
+            while (text := await next_frame(self._link.reader)) is not None:
                 said(message_of(text))
                 if pause := pace.spend(clock.monotonic()):
                     # It is not read meanwhile, so it waits, too.
@@ -125,14 +133,55 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End it and every process it began, at once."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
+        _kill(self._process.pid)
 
 
-async def _print(stream: asyncio.StreamReader, name: str, printed: Callable[[str, str], None]) -> None:
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """Our end of the socket."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+
+@dataclass(frozen=True, slots=True)
+class _Print:
+    """Our end of one stream of output."""
+
+    name: str
+    reader: asyncio.StreamReader
+    transport: asyncio.ReadTransport
+
+    @classmethod
+    async def of(cls, name: str, pipe: BinaryIO) -> "_Print":
+        reader = asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), pipe
+        )
+        return cls(name, reader, transport)
+
+
+def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[BinaryIO, BinaryIO]:
+    reading, writing = os.pipe()
+    return (
+        ours.enter_context(os.fdopen(reading, "rb", buffering=0)),
+        theirs.enter_context(os.fdopen(writing, "wb", buffering=0)),
+    )
+
+
+async def _end_of(process: Process) -> None:
+    await process.wait()
+
+
+def _kill(group: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+async def _tell(stream: _Print, printed: Callable[[str, str], None]) -> None:
     lines = Lines()
-    while data := await stream.read(_CHUNK):
+    while data := await stream.reader.read(_CHUNK):
         for line in lines.feed(data):
-            printed(name, line)
+            printed(stream.name, line)
     for line in lines.end():
-        printed(name, line)
+        printed(stream.name, line)
