@@ -7,6 +7,7 @@ import typer
 
 from gateway.cli import (
     admin_tokens,
+    app_centre,
     apps,
     backups,
     calls,
@@ -47,6 +48,17 @@ for command in (
     serving.demo,
 ):
     app.command()(command)
+
+for command in (
+    app_centre.install,
+    app_centre.enable,
+    app_centre.disable,
+    app_centre.upgrade,
+    app_centre.rollback,
+    app_centre.remove,
+):
+    apps.mini_app.command()(command)
+apps.mini_app.command("list")(app_centre.list_apps)
 
 app.add_typer(sessions.agent, name="agent")
 app.add_typer(apps.mini_app, name="app")

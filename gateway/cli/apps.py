@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from capabilities.package import Package
     from capabilities.project import Project
 
-mini_app = typer.Typer(no_args_is_help=True, help="Mini apps: write one, check it, pack it.")
+mini_app = typer.Typer(
+    no_args_is_help=True, help="Mini apps: write, check and pack one; install it and let agents use it."
+)
 
 _STARTER: Final = {
     "ostiary-app.toml": "ostiary-app.toml",

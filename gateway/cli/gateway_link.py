@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gateway.cli.output import fail
 
-_MAY_BEGIN: Final = frozenset({"session.add", "site.key.add", "admin_token.add"})
+_MAY_BEGIN: Final = frozenset({"session.add", "site.key.add", "admin_token.add", "app.install"})
 """What makes sense before the first start; everything else about an empty folder is a mistyped `--data`."""
 
 

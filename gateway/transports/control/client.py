@@ -10,8 +10,11 @@ from typing import Any, Self
 from gateway.transports.control.wire import ANSWER_BYTES_MAX, socket_path
 
 _TIMEOUT_S = 120.0
-_LONG_S = {"backup": 3_600.0}
-"""Commands that may take as long as a disk does."""
+_LONG_S = {
+    "backup": 3_600.0,
+    **dict.fromkeys(("app.install", "app.upgrade", "app.enable", "app.disable", "app.rollback"), 1_500.0),
+}
+"""Commands that may take as long as a disk does, or as handlers may take to end by themselves."""
 
 
 class NoGateway(Exception):

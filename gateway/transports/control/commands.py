@@ -1,29 +1,18 @@
 """The commands of the control socket as one table: name, the shape of its parameters, what runs it."""
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from gateway.domain.audit import Stream
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.outbox import OutboxState
 from gateway.protocol.audit_export import checkpoints_of_text, text_of_checkpoints
-from gateway.runtime.admin import KEY_DAYS, SESSION_DAYS, TOKEN_HOURS, Admin, Meant, Reloader
-from gateway.transports.control import views
-
-Text = Annotated[str, Field(max_length=1024, pattern=r"^[^\x00]*$")]
-"""Without a NUL, which one of the stores cannot hold."""
-Texts = Annotated[list[Text], Field(max_length=256)]
-Count = Annotated[int, Field(ge=1, le=1000)]
-
-
-class Parameters(BaseModel):
-    """Parameters of a command; unknown ones are refused."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+from gateway.runtime.admin import KEY_DAYS, SESSION_DAYS, TOKEN_HOURS, Meant
+from gateway.transports.control import mini_apps, views
+from gateway.transports.control.desk import Command, Count, Desk, Named, Nothing, Parameters, Text, Texts
 
 
 class Request(Parameters):
@@ -31,10 +20,6 @@ class Request(Parameters):
 
     command: Text
     parameters: dict[str, Any]
-
-
-class Nothing(Parameters):
-    """No parameters."""
 
 
 class AddSession(Parameters):
@@ -68,12 +53,6 @@ class AddAdminToken(Parameters):
     name: Text
     scopes: Texts
     hours: int = TOKEN_HOURS
-
-
-class Named(Parameters):
-    """A command about one thing."""
-
-    name: Text
 
 
 class ListCalls(Parameters):
@@ -147,26 +126,6 @@ class Verify(Parameters):
     """`audit.verify`, against checkpoints kept elsewhere if any are given."""
 
     checkpoints: Annotated[str | None, Field(max_length=16 * 1024)] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
-    """What commands work with, and who gave this one. Without a running gateway there is nothing to reload."""
-
-    admin: Admin
-    by: str
-    reloader: Reloader | None = None
-
-
-P = TypeVar("P", bound=Parameters)
-
-
-@dataclass(frozen=True, slots=True)
-class Command(Generic[P]):
-    """One row of the table."""
-
-    parameters: type[P]
-    run: Callable[[Desk, P], Awaitable[Any]]
 
 
 async def _add_session(desk: Desk, p: AddSession) -> Any:
@@ -327,6 +286,7 @@ COMMANDS: Final[Mapping[str, Command[Any]]] = {
     "audit.export": Command(Export, _export),
     "audit.checkpoint": Command(Nothing, _checkpoint),
     "audit.verify": Command(Verify, _verify),
+    **mini_apps.COMMANDS,
     "status": Command(Nothing, _status),
     "reload": Command(Nothing, _reload),
 }

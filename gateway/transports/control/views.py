@@ -7,7 +7,9 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import Call, Receipt
 from gateway.domain.outbox import OutboxEntry
 from gateway.domain.sites import AgentProfile, Site, SiteKey
+from gateway.domain.workers import WorkerState
 from gateway.runtime.admin import Explained, Place, Reloaded, Status, TrailRecord, Verification
+from gateway.runtime.app_shelf import AppView
 from policy.model import Floor
 
 Json = dict[str, Any]
@@ -127,6 +129,36 @@ def of_outbox_entry(entry: OutboxEntry) -> Json:
         "due_at": entry.due_at,
         "ended_at": entry.ended_at,
         "error": entry.error,
+    }
+
+
+def of_app(view: AppView, worker: WorkerState | None) -> Json:
+    """An installed mini app: what it declares of itself, what became of it here, and what is wrong with it."""
+    app, offered = view.app, view.offered
+    return {
+        "app": app.id,
+        "name": offered.name,
+        "description": view.description,
+        "version": offered.version,
+        "state": app.state.value,
+        "digest": app.digest,
+        "signed_by": next(version.key for version in view.versions if version.digest == app.digest),
+        "tools": sorted(offered.tools),
+        "permissions": list(view.permissions),
+        "granted": list(app.granted),
+        "fault": offered.fault,
+        "worker": None if worker is None else worker.value,
+        "versions": [
+            {
+                "version": version.version,
+                "digest": version.digest,
+                "signed_by": version.key,
+                "installed_at": version.installed_at,
+            }
+            for version in view.versions
+        ],
+        "installed_at": app.installed_at,
+        "changed_at": app.changed_at,
     }
 
 
