@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import typer
+from runtime_page import runtime_page
 
 from gateway.adapters.configuration.keys import BOUNDS
 from gateway.cli import app
@@ -706,6 +707,7 @@ def pages() -> dict[Path, str]:
         DOCS / "reference" / "codes.md": codes_page(),
         DOCS / "reference" / "audit-events.md": events_page(),
         DOCS / "reference" / "cli.md": cli_page(),
+        DOCS / "reference" / "runtime.md": runtime_page(GENERATED),
         DOCS / "reference" / "metrics.md": metrics_page(),
         DOCS / "reference" / "admin-api.openapi.json": admin_http.document().decode(),
         DOCS / "spec" / "surface-protocol.openapi.json": surface_document().decode(),

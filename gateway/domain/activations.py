@@ -48,6 +48,7 @@ class FailureReason(StrEnum):
     APP_WITHDRAWN = "app_withdrawn"
     RESTART = "restart"
     NOBODY_WAITS = "nobody_waits"
+    INTERRUPTED = "interrupted"
 
 
 _S, _E = ActivationState, ActivationEvent

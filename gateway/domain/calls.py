@@ -248,9 +248,21 @@ def replaced(call: Call, **changes: Any) -> Call:
     return moved
 
 
+class ReceiptStatus(StrEnum):
+    """The seven words a receipt may say (rules F1)."""
+
+    ACCEPTED = "accepted"
+    STARTING = "starting"
+    ACTIVATION_READY = "activation_ready"
+    ACTIVATION_FAILED = "activation_failed"
+    ACTIVATION_CANCELLED = "activation_cancelled"
+    STARTED = "started"
+    PROGRESS = "progress"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receipt:
-    """A protocol fact about an accepted call, never a result (rules F1). `status` is one of the seven words."""
+    """A protocol fact about an accepted call, never a result (rules F1). `status` is a `ReceiptStatus`."""
 
     seq: int
     status: str

@@ -19,7 +19,7 @@ from gateway.domain.activations import (
 )
 from gateway.domain.app_sessions import AppSession
 from gateway.domain.audit import AuditEvent
-from gateway.domain.calls import Call, CallEvent, CallState, Result
+from gateway.domain.calls import Call, CallEvent, CallState, ReceiptStatus, Result
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode
 from gateway.domain.instances import Instance, InstanceEvent, InstanceState
@@ -218,13 +218,13 @@ _ENDS: Final = {
     ActivationState.FAILED: (
         CallEvent.ACTIVATION_FAILED,
         ErrorCode.APP_ACTIVATION_FAILED,
-        "activation_failed",
+        ReceiptStatus.ACTIVATION_FAILED,
         "the app could not be started",
     ),
     ActivationState.CANCELLED: (
         CallEvent.ACTIVATION_CANCELLED,
         ErrorCode.APP_ACTIVATION_CANCELLED,
-        "activation_cancelled",
+        ReceiptStatus.ACTIVATION_CANCELLED,
         "the start of the app was cancelled",
     ),
 }

@@ -13,7 +13,7 @@ from capabilities.contract import Descriptor, HandlerKind
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditEvent
-from gateway.domain.calls import OPEN, Call, CallState, Result
+from gateway.domain.calls import OPEN, Call, CallState, ReceiptStatus, Result
 from gateway.domain.canonical import canonical, sha256_hex
 from gateway.domain.conversations import Following
 from gateway.domain.errors import ErrorCode, GatewayError
@@ -283,14 +283,14 @@ def _write(tx: Tx, plan: Plan, row: Call, result: Result | None, now: int) -> No
     if plan.request.following is not None:
         tx.conversations.follow(row.ref, plan.request.following)
         reach(Point.CALL_FOLLOWED)
-    tx.calls.add_receipt(row.ref, "accepted", reason=None, at=now)
+    tx.calls.add_receipt(row.ref, ReceiptStatus.ACCEPTED, reason=None, at=now)
     if result is not None:
         tx.calls.put_result(row.ref, result)
     if row.state.is_terminal:
         tx.conversations.told_end(row, now)
     reach(Point.RECEIPT_ADDED)
     if row.state is CallState.WAITING_ACTIVATION and row.activation is not None:
-        tx.calls.add_receipt(row.ref, "starting", reason=None, at=now)
+        tx.calls.add_receipt(row.ref, ReceiptStatus.STARTING, reason=None, at=now)
 
 
 def _of_app(tx: Tx, world: World, plan: Plan, row: Call, now: int) -> tuple[Call, tuple[Effect, ...]]:

@@ -8,7 +8,7 @@ from gateway.domain import approvals, calls
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval, ApprovalEvent, ApprovalState, digest_of
 from gateway.domain.audit import AuditEvent
-from gateway.domain.calls import Call, CallEvent, CallState
+from gateway.domain.calls import Call, CallEvent, CallState, ReceiptStatus
 from gateway.domain.canonical import canonical
 from gateway.domain.denials import DENIAL_MS, Denial
 from gateway.domain.errors import ErrorCode
@@ -166,7 +166,7 @@ class Approvals:
         reach(Point.APPROVAL_WRITTEN)
         told = _changed(approved, "approved")
         if moved.state is CallState.WAITING_ACTIVATION and moved.activation is not None:
-            tx.calls.add_receipt(moved.ref, "starting", reason=None, at=now)
+            tx.calls.add_receipt(moved.ref, ReceiptStatus.STARTING, reason=None, at=now)
         if moved.state is not CallState.READY:
             return (told, Told(call=moved), *effects)
         sent, more = dispatch(tx, world, moved, now, arguments=self._vault.find(call.ref))

@@ -10,7 +10,7 @@ import orjson
 
 from capabilities.contract import Computation, Descriptor, Handler, HandlerKind
 from gateway.domain.app_sessions import EntryKind
-from gateway.domain.calls import Call, CallState
+from gateway.domain.calls import Call, CallState, ReceiptStatus
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode
 from gateway.failpoints import Point, reach
@@ -159,7 +159,7 @@ class Execution:
 
         def work(tx: Tx) -> After:
             if started is not None:
-                tx.calls.add_receipt(call.ref, "started", reason=None, at=started)
+                tx.calls.add_receipt(call.ref, ReceiptStatus.STARTED, reason=None, at=started)
                 if call.app is not None:
                     noted(tx, call, EntryKind.CALL_STARTED, started)
             ended, effects = settle(
@@ -256,7 +256,7 @@ class Execution:
 
         def work(tx: Tx) -> After:
             for ref, at in started.items():
-                tx.calls.add_receipt(ref, "started", reason=None, at=at)
+                tx.calls.add_receipt(ref, ReceiptStatus.STARTED, reason=None, at=at)
                 call = tx.calls.find(ref)
                 if call is not None and call.app is not None:
                     noted(tx, call, EntryKind.CALL_STARTED, at)

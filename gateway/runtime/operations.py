@@ -10,10 +10,10 @@ import orjson
 
 from capabilities.contract import CallModel, DeadlineOperation, Descriptor, InterruptOperation
 from gateway.domain import calls, operations
-from gateway.domain.activations import ActivationEvent
+from gateway.domain.activations import ActivationEvent, FailureReason
 from gateway.domain.app_sessions import EntryKind
 from gateway.domain.audit import AuditEvent
-from gateway.domain.calls import Call, CallEvent, CallState
+from gateway.domain.calls import Call, CallEvent, CallState, ReceiptStatus
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode
 from gateway.domain.operations import Carrier, Operation, OperationEvent, OperationState
@@ -91,7 +91,7 @@ def begin_for_handler(tx: Tx, call: Call, descriptor: Descriptor, now: int) -> N
 
 def started(tx: Tx, call: Call, now: int) -> Effects:
     """The business of `call` has begun: its receipt, and the first line of it in the record of its app session."""
-    tx.calls.add_receipt(call.ref, "started", reason=None, at=now)
+    tx.calls.add_receipt(call.ref, ReceiptStatus.STARTED, reason=None, at=now)
     noted(tx, call, EntryKind.CALL_STARTED, now)
     return (Told(call=call, progress="started"),)
 
@@ -103,14 +103,14 @@ def _interrupt(tx: Tx, world: World, call: Call, binding: InterruptOperation, no
     effects, answer = Effects(), binding.nothing
     attempt = tx.activations.live(*place)
     if attempt is not None:
-        effects += fail(tx, world, attempt, "interrupted", now, event=ActivationEvent.CANCEL)
+        effects += fail(tx, world, attempt, FailureReason.INTERRUPTED, now, event=ActivationEvent.CANCEL)
         answer = binding.cancelled_start
     interrupted = interrupt(tx, world, *place, cause=call.capability, now=now)
     if interrupted:
         effects, answer = effects + interrupted, binding.interrupted
     instance = tx.instances.live(*place)
     if instance is not None and answer is not binding.nothing:
-        effects += close(tx, instance, "interrupted", now)
+        effects += close(tx, instance, FailureReason.INTERRUPTED, now)
     output = canonical(dict(answer)).decode()
     result_ms = world.configuration.limits.result_ms
     ended, result = concluded(call, Answer(output=output), CallEvent.SUCCEED, now, result_ms=result_ms)

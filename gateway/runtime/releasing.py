@@ -5,7 +5,7 @@ from collections.abc import Callable
 from gateway.domain import activations, calls
 from gateway.domain.activations import ActivationEvent, ActivationState, Goal, goal_of
 from gateway.domain.audit import AuditEvent
-from gateway.domain.calls import Call, CallEvent, CallState
+from gateway.domain.calls import Call, CallEvent, CallState, ReceiptStatus
 from gateway.domain.instances import Instance
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
@@ -62,5 +62,5 @@ def _let_go(tx: Tx, world: World, call: Call, texts: Texts, now: int) -> Effects
     sent, effects = dispatch(tx, world, ready, now, arguments=texts(call.ref))
     if sent.state is CallState.DISPATCHED and sent.operation is None:
         # What began in this same commit has the stronger receipt already (rules F1).
-        tx.calls.add_receipt(call.ref, "activation_ready", reason=None, at=now)
+        tx.calls.add_receipt(call.ref, ReceiptStatus.ACTIVATION_READY, reason=None, at=now)
     return effects

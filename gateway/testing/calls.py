@@ -89,7 +89,7 @@ class MemoryCalls:
     def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> None:
         self._must_exist(ref)
         earlier = self._tables.receipts.get(ref, ())
-        receipt = Receipt(seq=len(earlier) + 1, status=status, reason=reason, at=at)
+        receipt = Receipt(seq=len(earlier) + 1, status=str(status), reason=reason, at=at)
         self._tables.receipts[ref] = (*earlier, receipt)
         self._conversations.told_receipt(ref, at)
 

@@ -1,11 +1,13 @@
 """The documentation says what the code does: generated pages are current, links resolve, nothing is left out."""
 
 import ast
+import importlib
 import importlib.util
 import re
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
+from enum import StrEnum
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -31,6 +33,7 @@ def _load_program() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     # A dataclass looks its module up by name.
     sys.modules[spec.name] = module
+    sys.path.insert(0, str(ROOT / "scripts"))
     spec.loader.exec_module(module)
     return module
 
@@ -200,3 +203,11 @@ def test_decisions_are_numbered_without_gaps_and_have_their_parts() -> None:
         text = record.read_text()
         for part in ("Date: ", "Status: ", "## Context", "## Decision", "## Consequences"):
             assert part in text, f"{record.name} lacks `{part}`"
+
+
+@pytest.mark.parametrize(
+    "words", ["RECEIPTS", "INTENTS", "REASONS", "ENTRIES", "READINESS", "MODELS", "HANDLERS", "CARRIERS", "RECORD"]
+)
+def test_the_page_of_the_runtime_explains_every_word(words: str) -> None:
+    explained: dict[StrEnum, str] = getattr(importlib.import_module("runtime_page"), words)
+    assert list(explained) == list(type(next(iter(explained))))

@@ -333,7 +333,7 @@ class SqlCalls:
         return None if row is None else row[0]
 
     def add_receipt(self, ref: str, status: str, *, reason: str | None, at: int) -> None:
-        if not self._connection.execute(_ADD_RECEIPT, (status, reason, at, ref)):
+        if not self._connection.execute(_ADD_RECEIPT, (str(status), reason, at, ref)):
             raise LookupError(f"no call `{ref}`")
         self._conversations.told_receipt(ref, at)
 
