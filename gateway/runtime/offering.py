@@ -1,7 +1,5 @@
 """What an installed mini app offers, as its manifest says and its administrator allows."""
 
-import base64
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,6 +7,7 @@ from capabilities.contract import HandlerKind, Leaving, Readiness
 from capabilities.manifest import Manifest
 from gateway.domain.app_catalog import AppTool, OfferedApp, OfferedSurface
 from gateway.domain.mini_apps import AppVersion, MiniApp
+from surface_host.bundles import Parts, integrity_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,18 +24,8 @@ class Known:
         if not manifest.surfaces:
             return cls(manifest=manifest)
         face = manifest.surfaces[0]
-        parts = {"html": face.html, "css": face.css, "js": face.js}
-        return cls(
-            manifest=manifest,
-            integrity=_integrity({name: files[path] if path else b"" for name, path in parts.items()}),
-        )
-
-
-def _integrity(parts: Mapping[str, bytes]) -> str:
-    digest = hashlib.sha256()
-    for name, body in parts.items():
-        digest.update(f"{name}\n{len(body)}\n".encode() + body)
-    return "sha256-" + base64.b64encode(digest.digest()).decode()
+        html, css, js = (files[path].decode() if path else "" for path in (face.html, face.css, face.js))
+        return cls(manifest=manifest, integrity=integrity_of(Parts(html=html, css=css, js=js)))
 
 
 def offered(app: MiniApp, known: Known, fault: str | None) -> OfferedApp:
