@@ -53,7 +53,7 @@ class Emissions:
         def work(tx: Tx) -> After:
             now = self._clock.now()
             call = tx.calls.find(asker.ref) if asker.ref is not None else None
-            if asker.ref is not None and not _may_speak(call, now):
+            if asker.ref is not None and not may_speak(call, now):
                 tx.audit.append(
                     audit.of_admin(
                         AuditEvent.OUTBOX_EMISSION_REFUSED,
@@ -86,8 +86,8 @@ class Emissions:
             raise ServiceDenied(Denial.REFUSED, f"the call is over, or its time is up; `{kind}` is not sent")
 
 
-def _may_speak(call: Call | None, now: int) -> bool:
-    """Whether the handler of `call` may still emit: the deadline decides, not whether somebody noticed it already."""
+def may_speak(call: Call | None, now: int) -> bool:
+    """Whether the gateway still hears the handler of `call`: the deadline decides, not whether somebody noticed it already."""
     if call is None or call.state is not CallState.DISPATCHED:
         return False
     return call.operation is not None or call.execute_by is None or now < call.execute_by

@@ -12,14 +12,14 @@ import orjson
 from gateway.domain import session_data
 from gateway.domain.app_catalog import AppTool
 from gateway.domain.audit import AuditEvent
-from gateway.domain.calls import Call, CallState
+from gateway.domain.calls import Call
 from gateway.domain.errors import ErrorCode
 from gateway.domain.outbound import AddressRefused, Target, flaw_of_header, target_of
 from gateway.domain.session_data import Unfit
 from gateway.domain.workers import Asker, Denial, Inbound, Kept, Outbound, ServiceDenied
 from gateway.runtime import audit
 from gateway.runtime.effects import Refused
-from gateway.runtime.emissions import Emissions
+from gateway.runtime.emissions import Emissions, may_speak
 from gateway.runtime.ports import Clock, OutboundHttp, StoreBusy, StoreUnavailable, Tx
 from gateway.runtime.session_data import Conflict, live_session, read, write
 from gateway.runtime.spine import Spine
@@ -57,8 +57,9 @@ class AppServices:
 
     async def session_data(self, asker: Asker) -> Kept:
         def work(tx: Tx) -> Kept:
-            admitted(tx, asker)
-            found = read(tx, asker.app, _app_session(tx, asker), self._clock.now())
+            now = self._clock.now()
+            admitted(tx, asker, now)
+            found = read(tx, asker.app, _app_session(tx, asker), now)
             return Kept(data=found.data, revision=found.revision)
 
         return await self._run(work)
@@ -69,8 +70,9 @@ class AppServices:
             raise ServiceDenied(Denial.TOO_MUCH if text.reason == _TOO_LARGE else Denial.REFUSED, text.message)
 
         def work(tx: Tx) -> int:
-            admitted(tx, asker)
-            session, now = _app_session(tx, asker), self._clock.now()
+            now = self._clock.now()
+            admitted(tx, asker, now)
+            session = _app_session(tx, asker)
             written = write(tx, asker.app, session, text, revision=revision, now=now)
             if isinstance(written, Conflict):
                 raise ServiceDenied(Denial.CONFLICT, "it was written meanwhile", revision=written.present.revision)
@@ -126,7 +128,7 @@ class AppServices:
 
     async def _permissions(self, asker: Asker) -> frozenset[str]:
         """What the asker may use: what is both declared and granted."""
-        call = await self._run(lambda tx: admitted(tx, asker))
+        call = await self._run(lambda tx: admitted(tx, asker, self._clock.now()))
         app = self._live.world.apps.apps.get(asker.app)
         if app is None:
             return frozenset()
@@ -157,18 +159,18 @@ class AppServices:
             raise _again() from None
 
 
-def admitted(tx: Tx, asker: Asker) -> Call | None:
+def admitted(tx: Tx, asker: Asker, now: int) -> Call | None:
     """The call the asker works for; None for a hook.
 
     Raises:
-        ServiceDenied: the call is over for its caller.
+        ServiceDenied: the call is over, or its time is up.
     """
     if asker.ref is None:
         return None
     call = tx.calls.find(asker.ref)
     # INVARIANT: after the verdict on a call, its handler changes nothing more here.
-    if call is None or call.state is not CallState.DISPATCHED:
-        raise ServiceDenied(Denial.REFUSED, "its call is over")
+    if not may_speak(call, now):
+        raise ServiceDenied(Denial.REFUSED, "the call is over, or its time is up")
     return call
 
 

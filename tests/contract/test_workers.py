@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from capabilities.loading import load_app
 from gateway.adapters.executors.python_workers import PythonWorkers
 from gateway.domain.errors import ErrorCode
 from gateway.domain.workers import Denial, HookFault, Loss, ServiceDenied, WorkerState
 from gateway.testing import FakeClock, FakeWorkers
-from tests.support.worker_house import APP, APPS, HERE, SECONDS, THERE, Timed
+from tests.support.worker_apps.orders_app import TOOLS
+from tests.support.worker_house import APP, HERE, SECONDS, THERE, Timed
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +27,7 @@ def real() -> Timed:
 
 def fake() -> Timed:
     clock = FakeClock()
-    workers = FakeWorkers(clock, {APP: load_app(APPS, "orders_app")})
+    workers = FakeWorkers(clock, {APP: TOOLS})
     return Timed(workers=workers, clock=clock, crash=lambda: workers.crash(APP))
 
 

@@ -44,10 +44,11 @@ class Source:
 class WorkerProcess:
     """A running one."""
 
-    def __init__(self, process: Process, link: "_Link", prints: Sequence["_Print"]) -> None:
+    def __init__(self, process: Process, link: "_Link", prints: Sequence["_Print"], life: BinaryIO) -> None:
         self._process = process
         self._link = link
         self._prints = prints
+        self._life = life
 
     @classmethod
     async def begin(cls, source: Source) -> "WorkerProcess":
@@ -61,23 +62,24 @@ class WorkerProcess:
             ours.callback(near.close)
             theirs.callback(far.close)
             # Not asyncio's own pipes: with them a process is not over while somebody else holds them open.
-            pipes = [_pipe(ours, theirs) for _ in range(2)]
+            pipes = [_pipe(ours, theirs) for _ in STREAMS]
+            tied, life = _pipe(theirs, ours)
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-E", "-s", "-u", "-X", "utf8", "-m", "gateway.adapters.executors.worker"),
-                *(str(far.fileno()), str(source.folder), source.module),
+                *(str(far.fileno()), str(tied.fileno()), str(source.folder), source.module),
                 cwd=_HOME,
                 env=ENVIRONMENT,
                 stdin=DEVNULL,
                 stdout=pipes[0][1],
                 stderr=pipes[1][1],
-                pass_fds=(far.fileno(),),
+                pass_fds=(far.fileno(), tied.fileno()),
                 start_new_session=True,
             )
             ours.callback(_kill, process.pid)
             link = _Link(*await asyncio.open_connection(sock=near))
             prints = [await _Print.of(name, pipe) for name, (pipe, _) in zip(STREAMS, pipes, strict=True)]
             ours.pop_all()
-        return cls(process, link, prints)
+        return cls(process, link, prints, life)
 
     @property
     def pid(self) -> int:
@@ -120,6 +122,7 @@ class WorkerProcess:
 
     def _close(self) -> None:
         self._link.writer.close()
+        self._life.close()
         for stream in self._prints:
             stream.transport.close()
 
@@ -161,11 +164,12 @@ class _Print:
         return cls(name, reader, transport)
 
 
-def _pipe(ours: ExitStack, theirs: ExitStack) -> tuple[BinaryIO, BinaryIO]:
+def _pipe(reads: ExitStack, writes: ExitStack) -> tuple[BinaryIO, BinaryIO]:
+    """A pipe, each end with whom it belongs to."""
     reading, writing = os.pipe()
     return (
-        ours.enter_context(os.fdopen(reading, "rb", buffering=0)),
-        theirs.enter_context(os.fdopen(writing, "wb", buffering=0)),
+        reads.enter_context(os.fdopen(reading, "rb", buffering=0)),
+        writes.enter_context(os.fdopen(writing, "wb", buffering=0)),
     )
 
 

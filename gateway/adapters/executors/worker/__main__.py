@@ -1,6 +1,7 @@
-"""The worker process of one app: `python -m gateway.adapters.executors.worker LINK FOLDER MODULE`.
+"""The worker process of one app: `python -m gateway.adapters.executors.worker LINK LIFE FOLDER MODULE`.
 
-LINK is the number of the descriptor its frames go over, MODULE what to load of the package in FOLDER. It prints nothing of its own
+LINK is the number of the descriptor its frames go over, LIFE that of a pipe that ends with the gateway, MODULE what to
+load of the package in FOLDER. It prints nothing of its own
 on standard output; what the app prints there and on standard error goes to the gateway's log.
 """
 
@@ -11,14 +12,16 @@ import sys
 from pathlib import Path
 
 from capabilities.loading import AppNotLoaded, load_app
+from gateway.adapters.executors.worker.leash import tie
 from gateway.adapters.executors.worker.link import Link
 from gateway.adapters.executors.worker.serve import Server
 
 
-def main(link: int, folder: Path, module: str) -> int:
+def main(link: int, life: int, folder: Path, module: str) -> int:
     """Serve until the gateway says goodbye; returns the exit status."""
     # INVARIANT: only this process holds the link; what a handler begins must not keep it open, nor write to it.
     os.set_inheritable(link, False)
+    tie(life)
     return asyncio.run(_serve(Link(socket.socket(fileno=link)), folder, module))
 
 
@@ -38,4 +41,4 @@ async def _serve(link: Link, folder: Path, module: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]))
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]))
