@@ -67,4 +67,10 @@ def error_of(call: Call) -> dict[str, Any]:
     message = call.message or (
         "it succeeded; the result was erased since" if code is ErrorCode.RESULT_ERASED else "the outcome is unknown"
     )
-    return {"code": code.wire, "message": message, "retryable": code.retryable}
+    return {"code": code.wire, "message": message, "retryable": may_retry(call.state, code)}
+
+
+def may_retry(state: CallState, code: ErrorCode) -> bool:
+    """Whether the same request may succeed later. Work that ran out of time may be asked for again where it is known
+    to have stopped, or never to have begun (case C31); where it is not, it may have been done."""
+    return code.retryable or (code is ErrorCode.DEADLINE_EXCEEDED and state is not CallState.UNKNOWN)

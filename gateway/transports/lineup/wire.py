@@ -11,6 +11,7 @@ from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.protocol.lineup.base import CLIENT, PREFIX, VERSION, Closed
 from gateway.protocol.lineup.client import AppResult, CallError, ToolReceipt, ToolResult
 from gateway.protocol.lineup.words import ENDS, REASONS, REFUSALS
+from gateway.runtime.answers import may_retry
 
 _UNKNOWN: Final = "whether it ran cannot be known; it is not run again"
 _ERASED: Final = "it succeeded; the result was erased since"
@@ -107,4 +108,4 @@ def _why(state: CallState, code: ErrorCode | None, words: str | None) -> CallErr
     if state is CallState.SUCCEEDED:
         return CallError(code=ErrorCode.RESULT_ERASED.wire, message=words or _ERASED, retryable=False)
     code = code or ErrorCode.OUTCOME_UNKNOWN
-    return CallError(code=code.wire, message=words or code.wire, retryable=code.retryable)
+    return CallError(code=code.wire, message=words or code.wire, retryable=may_retry(state, code))
