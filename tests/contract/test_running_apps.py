@@ -213,6 +213,7 @@ async def test_running_operations_of_the_runtime_are_due_at_their_deadline(store
     assert [o.id for o in await store.run(lambda tx: tx.operations.due(NOW + 2, 10))] == ["oper_1", "oper_0"]
     assert await store.run(lambda tx: tx.operations.due(NOW, 10)) == []
     running = await store.run(lambda tx: tx.operations.running("maria", "talk", APP))
+    assert [o.id for o in await store.run(lambda tx: tx.operations.running("maria", "b", APP))] == ["oper_1"]
     assert [operation.id for operation in running] == ["oper_0", "oper_2"]
 
 

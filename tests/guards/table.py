@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.guards import approvals, calls, caps, edge, identity, incoming, packages, page, policy, trail
+from tests.guards import approvals, calls, caps, edge, identity, incoming, packages, page, policy, running_apps, trail
 from tests.guards.guard import Guard
 
 GUARDS: Final[tuple[Guard, ...]] = (
@@ -16,4 +16,5 @@ GUARDS: Final[tuple[Guard, ...]] = (
     *trail.GUARDS,
     *packages.GUARDS,
     *page.GUARDS,
+    *running_apps.GUARDS,
 )

@@ -131,6 +131,20 @@ async def test_a_caller_who_comes_back_goes_on_with_the_app_that_is_ready(rig: R
     assert (await rig.call(first.call.ref)).state is CallState.DISPATCHED
 
 
+async def test_a_caller_who_comes_back_to_an_app_behind_waits_for_the_front_again(rig: Rig) -> None:
+    screen, session = await a_screen(rig), await agent(rig)
+    first, waiter = await rig.submit(session, "focus.look", {"n": 1}, call_id="look-0001")
+    await ask(rig, session, "focus.look", n=2)
+    rig.hang_up(waiter)
+    await rig.settle()
+    await screen.come_to_front()
+    await screen.intend(HostIntent.BACKGROUNDED)
+    await rig.submit(session, "focus.look", {"n": 1}, call_id="look-0001")
+    assert (await rig.call(first.call.ref)).state is CallState.WAITING_ACTIVATION
+    await screen.intend(HostIntent.FOREGROUNDED)
+    assert (await rig.call(first.call.ref)).state is CallState.DISPATCHED
+
+
 async def test_a_start_nobody_waits_for_any_more_is_given_up(rig: Rig) -> None:
     screen, session = await a_screen(rig), await agent(rig)
     refs = [await ask(rig, session, n=number) for number in range(2)]
@@ -231,3 +245,13 @@ async def test_what_a_frame_ran_is_lost_with_it(rig: Rig) -> None:
     await screen.say(Failed("unresponsive", ""))
     call = await rig.call(ref)
     assert (call.state, call.code) == (CallState.UNKNOWN, ErrorCode.OUTCOME_UNKNOWN)
+
+
+async def test_a_start_that_fails_is_told_in_the_words_it_was_accepted_under(rig: Rig) -> None:
+    await a_screen(rig)
+    session = await agent(rig)
+    ref = await ask(rig, session, "focus.start", minutes=5)
+    install(rig, focus(replace(START, not_started={"status": "another word"}), digest="e" * 64))
+    await rig.settle()
+    call = await rig.call(ref)
+    assert (call.state, call.code) == (CallState.FAILED, ErrorCode.APP_ACTIVATION_FAILED)
