@@ -25,7 +25,8 @@ class FolderAppFiles:
     """`AppFiles` below a data folder. Whoever uses it holds the lock of that folder."""
 
     def __init__(self, data: Path) -> None:
-        self._root = data / FOLDER
+        # Whoever runs a package stands in another folder than we do.
+        self._root = (data / FOLDER).absolute()
 
     def fetch(self, source: Path, *, limit: int) -> bytes:
         try:

@@ -34,6 +34,14 @@ def test_what_was_put_is_loaded_whole(files: AppFiles) -> None:
         files.load(OTHER)
 
 
+def test_a_folder_is_found_from_wherever_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = FolderAppFiles(Path("data"))
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir("/")
+    assert kept.folder(DIGEST) == tmp_path / "data" / "apps" / DIGEST
+
+
 def test_to_put_it_again_mends_it(files: AppFiles) -> None:
     files.put(DIGEST, {**FILES, "notes/tools.py": b"TOOLS = 2\n", "notes/extra.py": b""})
     files.put(DIGEST, FILES)
