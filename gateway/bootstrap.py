@@ -451,7 +451,16 @@ def wire(
     contexts = Contexts(pages=pages, ids=ids)
     # Ages are judged by the wall: a clock that only once was far ahead would make everything old.
     retention = Retention(store=store, live=live, clock=wall, meter=telemetry.meter)
-    mini_apps = MiniApps(spine=spine, live=live, clock=clock, files=host.files, workers=workers, probe=host.probe)
+    bundles = Bundles(host.files)
+    mini_apps = MiniApps(
+        spine=spine,
+        live=live,
+        clock=clock,
+        files=host.files,
+        workers=workers,
+        probe=host.probe,
+        on_gone=bundles.forget,
+    )
     return Services(
         clock=clock,
         ids=ids,
@@ -497,7 +506,7 @@ def wire(
         mini_apps=mini_apps,
         running=running,
         emissions=emissions,
-        bundles=Bundles(host.files),
+        bundles=bundles,
     )
 
 

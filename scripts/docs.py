@@ -425,7 +425,7 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.APP_REMOVED: Event("A mini app was removed with its versions and files.", _ADMIN, "app version by"),
     _A.APP_REFUSED: Event(
         "A package was refused when somebody wanted it installed, or an installed one when it was to be enabled;"
-        " what there was goes on. `reason` is `broken`, `changed`, `unreadable`, `claimed`, `unsigned`,"
+        " what there was goes on. `reason` is `broken`, `changed`, `unreadable`, `claimed`, `surface`, `unsigned`,"
         " `unknown_key` or `bad_signature`.",
         _ADMIN,
         "app digest reason by",

@@ -15,11 +15,13 @@ from gateway.cli.examinations import (
     fine,
     odd,
     of_addresses,
+    of_apps,
     of_clock,
     of_folder,
     of_keys,
     of_ledger,
     of_limits,
+    of_packages,
 )
 from gateway.cli.options import CONFIG_DEFAULT, DATA_DEFAULT, AsJson, Config, Data
 from gateway.cli.output import print_json, say, shown
@@ -59,6 +61,7 @@ def _findings(config: Path, data: Path) -> Iterator[Finding]:
     yield fine("store", "fit for this machine") if flaw is None else broken("store", flaw, "see the message")
     yield of_limits(configuration)
     yield from of_addresses(configuration)
+    yield from of_packages(data)
     yield from _of_gateway(configuration, data)
 
 
@@ -82,6 +85,7 @@ def _of_gateway(configuration: Configuration, data: Path) -> Iterator[Finding]:
             status: Any = client.ask("status")
             keys: Any = client.ask("site.key.list")
             sessions: Any = client.ask("session.list")
+            apps: Any = client.ask("app.list")
             newest: Any = client.ask("audit.tail", {"limit": 1})
     except (NoGateway, PathTooLong, CommandRefused) as error:
         yield odd("gateway", str(error), "`ostiary serve` starts it; what only it can tell was not looked at")
@@ -93,6 +97,7 @@ def _of_gateway(configuration: Configuration, data: Path) -> Iterator[Finding]:
     yield of_clock(now, newest[-1]["at"] if newest else None)
     yield of_ledger(configuration, status)
     yield from of_keys(configuration, keys, sessions, now)
+    yield from of_apps(apps)
     yield from _of_public_url(configuration)
 
 

@@ -164,6 +164,49 @@ def of_keys(
         yield fine("agent sessions", f"{len(live)} live")
 
 
+def of_packages(data: Path) -> Iterator[Finding]:
+    """The files of installed mini apps, each held against its digest; whether a gateway runs or not."""
+    # The packages and their schemas take a while to import, and most gateways have none.
+    from capabilities.package import PackageRefused, package_of
+    from gateway.adapters.app_files import FOLDER, FolderAppFiles
+    from gateway.runtime.ports import FilesRefused
+
+    files = FolderAppFiles(data)
+    folders = [entry for entry in sorted((data / FOLDER).glob("*")) if not entry.name.startswith(".")]
+    for folder in folders:
+        try:
+            package = package_of(files.load(folder.name))
+            flaw = None if package.digest == folder.name else "its manifest is another one"
+        except (FilesRefused, PackageRefused) as error:
+            flaw = str(error)
+        if flaw is not None:
+            yield broken(
+                f"package `{folder.name[:12]}`",
+                flaw,
+                "install the package again; until then its app is not available",
+            )
+    if folders:
+        yield fine("packages of mini apps", f"{len(folders)} looked at")
+
+
+def of_apps(apps: Sequence[Mapping[str, Any]]) -> Iterator[Finding]:
+    """What the gateway says of installed mini apps."""
+    for app in apps:
+        name, lacking = app["app"], sorted(set(app["permissions"]) - set(app["granted"]))
+        check = f"app `{name}`"
+        if app["fault"]:
+            yield broken(check, app["fault"], "install the package again, or `ostiary app rollback`")
+        elif app["worker"] == "backing_off":
+            yield broken(
+                check, "its worker keeps ending by itself", "the log says why; `ostiary app rollback` goes back"
+            )
+        elif app["state"] == "enabled" and lacking:
+            wanted = " ".join(f"--grant {permission}" for permission in lacking)
+            yield odd(check, "some of its tools are not offered", f"`ostiary app enable {name} {wanted}`")
+        else:
+            yield fine(check, f"{app['version']}, {app['state']}")
+
+
 def of_ledger(configuration: Configuration, status: Mapping[str, Any]) -> Finding:
     """How much of the ledger is used."""
     used, cap = status["ledger_rows"], configuration.limits.ledger_rows

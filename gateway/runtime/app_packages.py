@@ -10,6 +10,8 @@ from capabilities.signatures import Standing, TrustedKey, verdict_on
 from gateway.domain.app_catalog import OfferedApp, segment_of
 from gateway.domain.configuration import AppTrust
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.runtime.offering import parts_of
+from surface_host.bundles import judge_bundle
 
 _TOLD: Final = 5
 """Faults named in one message; the rest is counted."""
@@ -33,6 +35,7 @@ def judged_file(data: bytes, trust: AppTrust) -> Judged:
         package = read_package(data)
     except PackageRefused as error:
         raise refused("broken", _said(error)) from error
+    _check_surfaces(package)
     return Judged(package=package, key=_signer(package, trust))
 
 
@@ -48,7 +51,16 @@ def judged_folder(entries: Mapping[str, bytes], digest: str, trust: AppTrust) ->
         raise refused("changed", _said(error)) from error
     if package.digest != digest:
         raise refused("changed", "`manifest.json` is not the one that was installed")
+    _check_surfaces(package)
     return Judged(package=package, key=_signer(package, trust))
+
+
+def _check_surfaces(package: Package) -> None:
+    """Take no surface that no frame would show."""
+    for surface in package.manifest.surfaces:
+        fault = judge_bundle(parts_of(package, surface))
+        if fault is not None:
+            raise refused("surface", f"surface `{surface.id}`, {fault.part}: {fault.reason}", package.manifest)
 
 
 def _signer(package: Package, trust: AppTrust) -> str | None:
@@ -89,6 +101,6 @@ def refused(reason: str, message: str, package: Manifest | None = None) -> Gatew
 
 
 def _said(error: PackageRefused) -> str:
-    told = "; ".join(str(fault) for fault in error.faults[:_TOLD])
+    told = "; ".join(str(fault) if fault.pointer else fault.reason for fault in error.faults[:_TOLD])
     more = len(error.faults) - _TOLD
     return f"{told}; and {more} more" if more > 0 else told

@@ -80,14 +80,16 @@ class Shelf:
     def learn(self, judged: Judged) -> None:
         """Remember a package that was found whole."""
         package = judged.package
-        self._known[package.digest] = Known.of(package.manifest, package.files)
+        self._known[package.digest] = Known.of(package)
         self._faults.pop(package.digest, None)
 
-    def keep_only(self, digests: Collection[str]) -> None:
-        """Forget all others."""
-        for kept in (self._known, self._faults):
-            for digest in kept.keys() - set(digests):
-                del kept[digest]
+    def keep_only(self, digests: Collection[str]) -> frozenset[str]:
+        """Forget all others; returns which those were."""
+        gone = frozenset((self._known.keys() | self._faults.keys()) - set(digests))
+        for digest in gone:
+            self._known.pop(digest, None)
+            self._faults.pop(digest, None)
+        return gone
 
     def module_of(self, app: OfferedApp) -> str | None:
         """The Python module an app is to be run from; None where it has none, or must not run."""

@@ -38,10 +38,15 @@ REASON_MAX = 200
 """Characters of a flaw in the audit trail."""
 
 
+def _nobody(_: str) -> None:
+    return
+
+
 class MiniApps:
     """One per gateway. Changes come one after the other; `by` says who asks for one, like `local:ada`.
 
-    Without `probe` no app is tried out before it is enabled.
+    Without `probe` no app is tried out before it is enabled. `on_gone` is told the digest of each package that was
+    let go.
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class MiniApps:
         files: AppFiles,
         workers: Workers,
         probe: AppProbe | None = None,
+        on_gone: Callable[[str], None] = _nobody,
     ) -> None:
         self._spine = spine
         self._live = live
@@ -60,6 +66,7 @@ class MiniApps:
         self._files = files
         self._workers = workers
         self._probe = probe
+        self._on_gone = on_gone
         self._shelf = Shelf(files, live)
         self._serves = False
         self._running: set[str] = set()
@@ -332,7 +339,8 @@ class MiniApps:
     async def _sweep(self) -> None:
         """Let go of files no row needs; what a fault of the disk keeps goes at the next start."""
         digests = await self._spine.store.run(lambda tx: tx.mini_apps.digests())
-        self._shelf.keep_only(digests)
+        for digest in self._shelf.keep_only(digests):
+            self._on_gone(digest)
         try:
             await asyncio.to_thread(self._files.keep_only, digests)
         except FilesRefused as error:

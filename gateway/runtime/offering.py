@@ -1,10 +1,11 @@
 """What an installed mini app offers, as its manifest says and its administrator allows."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from capabilities.contract import HandlerKind, Leaving, Readiness
 from capabilities.manifest import Manifest
+from capabilities.manifest_shape import SurfaceEntry
+from capabilities.package import Package
 from gateway.domain.app_catalog import AppTool, OfferedApp, OfferedSurface
 from gateway.domain.mini_apps import AppVersion, MiniApp
 from surface_host.bundles import Parts, integrity_of
@@ -19,13 +20,20 @@ class Known:
     integrity: str = ""
 
     @classmethod
-    def of(cls, manifest: Manifest, files: Mapping[str, bytes]) -> "Known":
-        """Know a package by its manifest and its files."""
-        if not manifest.surfaces:
-            return cls(manifest=manifest)
-        face = manifest.surfaces[0]
-        html, css, js = (files[path].decode() if path else "" for path in (face.html, face.css, face.js))
-        return cls(manifest=manifest, integrity=integrity_of(Parts(html=html, css=css, js=js)))
+    def of(cls, package: Package) -> "Known":
+        """Know a package whose files are at hand."""
+        surfaces = package.manifest.surfaces
+        integrity = integrity_of(parts_of(package, surfaces[0])) if surfaces else ""
+        return cls(manifest=package.manifest, integrity=integrity)
+
+
+def parts_of(package: Package, surface: SurfaceEntry) -> Parts:
+    """The bundle of one surface."""
+
+    def text(path: str | None) -> str:
+        return "" if path is None else package.files[path].decode()
+
+    return Parts(html=text(surface.html), css=text(surface.css), js=text(surface.js))
 
 
 def offered(app: MiniApp, known: Known, fault: str | None) -> OfferedApp:

@@ -75,6 +75,11 @@ class Shell:
         lines = self.says("audit", "tail", "--stream", stream, "--json").splitlines()
         return [json.loads(line) for line in lines]
 
+    def json_of_failing(self, *arguments: str) -> Any:
+        done = CliRunner().invoke(app, self.line(*arguments, "--json"))
+        assert done.exit_code == 1, done.output
+        return json.loads(done.stdout)
+
     def fails(self, *arguments: str) -> str:
         done = CliRunner().invoke(app, self.line(*arguments))
         assert done.exit_code == 1, done.output
