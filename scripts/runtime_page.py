@@ -59,7 +59,6 @@ REASONS: Final[Mapping[FailureReason, str]] = {
     FailureReason.APP_FAILED: "its own start failed; the message says what it said",
     FailureReason.APP_CLOSED: "it was closed while it started",
     FailureReason.APP_WITHDRAWN: "it was turned off, removed or replaced by another package",
-    FailureReason.RESTART: "the gateway was restarted",
     FailureReason.NOBODY_WAITS: "no call waits for it any more",
     FailureReason.INTERRUPTED: "a call interrupted it",
 }

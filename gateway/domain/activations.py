@@ -46,7 +46,6 @@ class FailureReason(StrEnum):
     APP_FAILED = "app_failed"
     APP_CLOSED = "app_closed"
     APP_WITHDRAWN = "app_withdrawn"
-    RESTART = "restart"
     NOBODY_WAITS = "nobody_waits"
     INTERRUPTED = "interrupted"
 

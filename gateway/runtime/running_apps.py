@@ -70,16 +70,17 @@ class RunningApps:
     # -- starting ---------------------------------------------------------------------------------------------
 
     async def restore(self) -> None:
-        """After a restart: pages get their time to come back, what ran in a worker is over, attempts go on."""
+        """After a restart: pages get their time to come back, attempts go on; a worker runs its hook when it is needed."""
 
         def work(tx: Tx) -> After:
-            now, effects = self._clock.now(), list[Effect]()
+            now, effects, apps = self._clock.now(), list[Effect](), self._live.world.apps.apps
             for instance in tx.instances.all_live():
-                if instance.page is not None:
-                    gone_at = instance.page_gone_at or now
-                    tx.instances.save(replace(instance, page_gone_at=gone_at), was=instance.state)
-                elif instance.state is InstanceState.RUNNING:
-                    effects += close(tx, instance, FailureReason.RESTART, now)
+                app = apps.get(instance.app)
+                if app is None or not app.is_enabled or app.digest != instance.digest:
+                    # It was changed while no gateway ran.
+                    effects += replace_app(tx, self._live.world, instance, now)
+                elif instance.page is not None and instance.page_gone_at is None:
+                    tx.instances.save(replace(instance, page_gone_at=now), was=instance.state)
             for attempt in tx.activations.all_live():
                 instance = tx.instances.find(attempt.instance)
                 if instance is not None and instance.is_live and instance.page is None:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import itertools
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -13,6 +13,7 @@ from capabilities.contract import Descriptor, Handler
 from gateway.adapters.ids import RandomIds
 from gateway.bootstrap import AppHost, wire
 from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.app_catalog import Catalog, OfferedApp
 from gateway.domain.audit import Stream
 from gateway.domain.calls import Call
 from gateway.domain.canonical import canonical
@@ -263,6 +264,7 @@ async def running(
     clock: FakeClock | None = None,
     builtins: Mapping[str, tuple[Descriptor, Handler]] | None = None,
     is_on: Callable[[], bool] = lambda: True,
+    apps: Sequence[OfferedApp] = (),
     files: MemoryAppFiles | None = None,
     **changes: Any,
 ) -> AsyncGenerator[Rig]:
@@ -288,9 +290,11 @@ async def running(
         retention=services.retention,
         running=services.running,
     )
-    await services.running.restore()
     rig = Rig(services, store, clock, sweeper)
     await services.mini_apps.load()
+    if apps:
+        services.live.install(Catalog.of(apps))
+    await services.running.restore()
     yield rig
     await rig.settle()
     clock.advance(1_000)
