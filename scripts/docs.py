@@ -226,7 +226,7 @@ FACTS: Final[Mapping[str, str]] = {
     "configuration": "the revision of the configuration file in force",
     "conversation": "the conversation a mini app runs in",
     "digest": "the first 32 hex digits of the digest of a mini app's package",
-    "door": "`mcp`, `surface`, `host_tokens`, `page`, `in_page`, `assets`, `admin` or `well_known`; `elsewhere` for an address no door has, `connection` before there is a request",
+    "door": "`mcp`, `surface`, `lineup`, `host_tokens`, `page`, `in_page`, `assets`, `admin` or `well_known`; `elsewhere` for an address no door has, `connection` before there is a request",
     "conversations": "how many empty logs of conversations were forgotten",
     "dead_letters": "how many outbox entries were forgotten that had been given up",
     "entry": "the id of an outbox entry, which is that of its event",

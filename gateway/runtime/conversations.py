@@ -5,12 +5,12 @@ A bell only says that there may be something: what there is stands in the log, a
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import Call
 from gateway.domain.canonical import canonical
-from gateway.domain.conversations import EventTold, Message, Talk
+from gateway.domain.conversations import EndTold, EventTold, Message, Talk
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
 from gateway.runtime.admission import may_see
@@ -28,6 +28,19 @@ class Read:
 
     messages: tuple[Message, ...]
     place: int
+    reasons: Mapping[str, str]
+    """Why the start of an app failed or was cancelled, by the ref of a call that ended for it."""
+
+
+def why_not_started(tx: Tx, call: Call) -> str | None:
+    """Why the app of a call that ended for it was not started (rules F2); None where that was not its end."""
+    if call.activation is None or call.code not in _NOT_STARTED:
+        return None
+    attempt = tx.activations.find(call.activation)
+    return None if attempt is None else attempt.reason
+
+
+_NOT_STARTED: Final = frozenset({ErrorCode.APP_ACTIVATION_FAILED, ErrorCode.APP_ACTIVATION_CANCELLED})
 
 
 class Conversations:
@@ -67,12 +80,16 @@ class Conversations:
 
     async def read(self, session: AgentSession, after: int, limit: int) -> Read:
         """The next messages of its log that `session` may see."""
-        found = await self._spine.store.run(
-            lambda tx: tx.conversations.read(Talk.of(session), after=after, limit=limit)
-        )
-        # The log outlives a grant; who continues it under a narrower one is not told what that does not cover.
-        seen = tuple(m for m in found if isinstance(m, EventTold) or may_see(session, m.call))
-        return Read(messages=seen, place=found[-1].seq if found else after)
+
+        def work(tx: Tx) -> Read:
+            found = tx.conversations.read(Talk.of(session), after=after, limit=limit)
+            # The log outlives a grant; who continues it under a narrower one is not told what that does not cover.
+            seen = tuple(m for m in found if isinstance(m, EventTold) or may_see(session, m.call))
+            calls = [m.call for m in seen if isinstance(m, EndTold)]
+            reasons = {call.ref: reason for call in calls if (reason := why_not_started(tx, call)) is not None}
+            return Read(messages=seen, place=found[-1].seq if found else after, reasons=reasons)
+
+        return await self._spine.store.run(work)
 
     async def tell_event(self, session: AgentSession, instance: str, event: str, data: Mapping[str, Any]) -> None:
         """Tell the agent what a person did in the surface `instance`; the caller has judged all three."""

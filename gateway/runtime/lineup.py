@@ -12,6 +12,8 @@ from gateway.domain.calls import Call, Receipt, Result
 from gateway.domain.conversations import Asked, Following, Talk
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.calls import Calls, is_finished
+from gateway.runtime.conversations import why_not_started
+from gateway.runtime.ports import Tx
 from gateway.runtime.requests import CallRequest
 from gateway.runtime.spine import Spine
 
@@ -32,11 +34,15 @@ class AgentCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Where a call stands: `receipt` is the newest one of a call that is not finished, `result` that of one that is."""
+    """Where a call stands: `receipt` is the newest one of a call that is not finished, `result` that of one that is.
+
+    `reason` says why its app was not started, where that ended it.
+    """
 
     call: Call
     receipt: Receipt | None = None
     result: Result | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +127,13 @@ class Lineup:
         outcome, waiter = await self._calls.submit(request)
         self._calls.attendance.leave(waiter)
         call = outcome.call
-        if is_finished(call):
-            return Standing(call=call, result=outcome.result)
-        receipts = await self._spine.store.run(lambda tx: tx.calls.receipts_of(call.ref))
-        return Standing(call=call, receipt=receipts[-1])
+
+        def work(tx: Tx) -> Standing:
+            if is_finished(call):
+                return Standing(call=call, result=outcome.result, reason=why_not_started(tx, call))
+            return Standing(call=call, receipt=tx.calls.receipts_of(call.ref)[-1])
+
+        return await self._spine.store.run(work)
 
 
 def _unsupported() -> GatewayError:

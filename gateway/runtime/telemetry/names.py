@@ -55,6 +55,7 @@ _RISKS: Final = frozenset(risk.value for risk in Risk)
 DOORS: Final = _values(
     "mcp",
     "surface",
+    "lineup",
     "host_tokens",
     "page",
     "in_page",

@@ -97,7 +97,16 @@ class _Exchange:
         call = standing.call
         if standing.receipt is not None:
             return self._answered(session, receipt(call, standing.receipt), status=202)
-        told = end(call, wanted.asked, call.state, call.code, call.message, standing.result, late=call.late)
+        told = end(
+            call,
+            wanted.asked,
+            call.state,
+            call.code,
+            call.message,
+            standing.result,
+            reason=standing.reason,
+            late=call.late,
+        )
         return self._answered(session, told, taken=call)
 
     def _answered(

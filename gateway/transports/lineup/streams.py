@@ -123,7 +123,8 @@ class Stream:
         for one in found.messages:
             self._place = one.seq
             reach(Point.MESSAGE_DUE)
-            yield self._framed(told(self.session, one)), self._sent(one)
+            reason = found.reasons.get(one.call.ref) if isinstance(one, EndTold) else None
+            yield self._framed(told(self.session, one, reason)), self._sent(one)
         is_behind = found.place > self._place or len(found.messages) == BATCH
         self._place = found.place
         if is_behind or found.messages:

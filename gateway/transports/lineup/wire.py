@@ -30,14 +30,15 @@ def message(session: AgentSession, name: str, kind: str, payload: dict[str, Any]
     }
 
 
-def told(session: AgentSession, one: Message) -> dict[str, Any]:
-    """A message of the log. Its id stays the same however often it is sent."""
+def told(session: AgentSession, one: Message, reason: str | None = None) -> dict[str, Any]:
+    """A message of the log; `reason` belongs to an end. Its id stays the same however often it is sent."""
     name = f"msg-{one.seq}"
     match one:
         case ReceiptTold():
             return message(session, name, *receipt(one.call, one.receipt))
         case EndTold():
-            return message(session, name, *end(one.call, one.asked, one.state, one.code, one.message, one.result))
+            ended = end(one.call, one.asked, one.state, one.code, one.message, one.result, reason=reason)
+            return message(session, name, *ended)
         case EventTold():
             return message(session, name, "ui.event", orjson.loads(one.body))
 
@@ -58,6 +59,7 @@ def end(
     words: str | None,
     result: Result | None,
     *,
+    reason: str | None = None,
     late: bool = False,
 ) -> tuple[str, dict[str, Any]]:
     """Type and payload of the end of a call (rules E3)."""
@@ -68,6 +70,8 @@ def end(
             payload["evidence"] = orjson.loads(result.evidence)
     else:
         payload["error"] = _why(state, code, words)
+    if reason is not None:
+        payload["reason"] = reason
     if late:
         payload["late"] = True
     return _result(asked, call.app, payload)

@@ -36,6 +36,9 @@ export function contentOf(prompt: Prompt, say: Say, digest: (text: string) => Pr
     facts.append(el('dt', {}, say(key)), el('dd', {}, foreign(value)));
   }
 
+  // Words of others, told as such and last: nothing of them can stand for one of ours.
+  const said = (by: 'pageSays' | 'agentSays', words: string | undefined): HTMLElement | '' | undefined =>
+    words && el('section', {}, el('h3', {}, say(by)), block('quote', say(by), foreign(words, { lines: true })));
   const list = summary.arguments;
   const main = el(
     'main',
@@ -46,7 +49,8 @@ export function contentOf(prompt: Prompt, say: Say, digest: (text: string) => Pr
     summary.risk !== 'display_only' && summary.risk !== 'user_confirmation' && notice('risky', true),
     summary.changed && notice('changed'),
     el('section', {}, el('h3', {}, say(list.length ? 'arguments' : 'noArguments')), ...list.map((argument) => argumentBlock(argument, say, digest))),
-    summary.description && el('section', {}, el('h3', {}, say('pageSays')), block('quote', say('pageSays'), foreign(summary.description, { lines: true }))),
+    said('agentSays', summary.reason),
+    said('pageSays', summary.description),
   );
   return { heading, main };
 }

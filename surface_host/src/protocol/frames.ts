@@ -228,6 +228,8 @@ export interface ApprovalSummary {
   readonly effect: Effect;
   readonly risk: Risk;
   readonly description: string;
+  /** The agent's own words for why it asks. */
+  readonly reason?: string;
   readonly arguments: readonly ApprovalArgument[];
   readonly changed: boolean;
 }

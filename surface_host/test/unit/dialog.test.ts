@@ -218,6 +218,17 @@ describe('what is shown', () => {
     expect(find('.argument .value').textContent).toBe(en.empty);
   });
 
+  test('the agent’s reason is quoted as its own words, made visible, outside heading and buttons', () => {
+    ask({}, { reason: 'to look at\u202eit\nApprove' });
+    const section = [...root().querySelectorAll('main section')].find((node) => node.querySelector('h3')?.textContent === en.agentSays);
+    expect(section?.textContent).toContain('to look at\\u202eit');
+    expect(find('#heading').textContent).not.toContain('look');
+    expect([...root().querySelectorAll('.buttons button')].map((node) => node.textContent)).toEqual([en.deny, en.approve]);
+    queue.event('ap_1', 'denied');
+    ask({ approval: 'ap_2' });
+    expect(find('main').textContent).not.toContain(en.agentSays);
+  });
+
   test('buttons and heading are ours, whatever the page says', () => {
     ask({}, { object: 'Deny', description: 'Approve' });
     expect([...root().querySelectorAll('.buttons button')].map((node) => node.textContent)).toEqual([en.deny, en.approve]);

@@ -11,6 +11,8 @@ from typing import Any, Final
 import httpx
 
 from gateway.domain.agent_sessions import AgentSession
+from gateway.runtime.calls import TAKEN_MS
+from tests.interaction.page.rig import Rig
 
 PATIENCE: Final = 5.0
 LATER: Final = "2099-01-01T00:00:00Z"
@@ -166,6 +168,18 @@ class Agent:
         """The inventory as a new stream tells it."""
         async with self.stream() as stream:
             return (await stream.receive("client.inventory")).payload
+
+
+async def an_agent(rig: Rig, agent: str = "alice", user: str = "ann", **grant: Any) -> Agent:
+    """A new session of `agent` at the door."""
+    session, token = await rig.grant(agent, user, **grant)
+    return Agent(http=rig.http, session=session, token=token)
+
+
+async def records(rig: Rig, event: str, **facts: Any) -> list[dict[str, Any]]:
+    """`rig.records`, once it is noted which results were taken: that waits for the clock."""
+    rig.clock.advance(TAKEN_MS)
+    return await rig.records(event, **facts)
 
 
 def fresh_call_id() -> str:
