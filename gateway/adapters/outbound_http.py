@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import ssl
+from collections.abc import Awaitable, Callable
 from functools import cached_property
 from typing import Final
 
@@ -18,8 +19,19 @@ TRIED: Final = 3
 """Addresses of one name that are tried."""
 
 
+Resolve = Callable[[str, int], Awaitable[list[str]]]
+"""The addresses of a name; raises `OSError` where it has none."""
+
+
 class GuardedHttp:
-    """One per gateway. A connection serves one request: the next one is checked anew."""
+    """One per gateway. A connection serves one request: the next one is checked anew.
+
+    `resolve` and `tls` are for tests; without them the machine's own are used.
+    """
+
+    def __init__(self, *, resolve: Resolve | None = None, tls: ssl.SSLContext | None = None) -> None:
+        self._resolve = resolve or _resolved
+        self._given_tls = tls
 
     async def send(self, request: Outbound, target: Target, *, is_internal: bool) -> Inbound:
         try:
@@ -32,10 +44,9 @@ class GuardedHttp:
     async def _checked(self, target: Target, *, is_internal: bool) -> list[str]:
         """The addresses of the target's name, all of them such as may be asked."""
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+            addresses = await self._resolve(target.host, target.port)
         except OSError:
             raise _failed(f"`{target.host}` has no address") from None
-        addresses = list(dict.fromkeys(str(place[0]) for *_, place in found))
         # One address of the own network among others is what an attack on the name looks like.
         if not is_internal and not all(map(is_public, addresses)):
             raise ServiceDenied(
@@ -83,7 +94,12 @@ class GuardedHttp:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        return httpx.create_ssl_context(trust_env=False)
+        return self._given_tls or httpx.create_ssl_context(trust_env=False)
+
+
+async def _resolved(host: str, port: int) -> list[str]:
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(place[0]) for *_, place in found))
 
 
 async def _read(answer: httpx.Response, target: Target) -> bytes:

@@ -18,7 +18,7 @@ _PRINTABLE: Final = re.compile(r"[!-~]{1,8192}")
 _HOST: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")
-_VALUE: Final = re.compile(r"[\t -~\x80-\xff]{0,8192}")
+_VALUE: Final = re.compile(r"[\t -~]{0,8192}")
 
 OURS: Final = frozenset(
     {

@@ -23,6 +23,7 @@ from gateway.runtime.attendance import Waiter
 from gateway.runtime.identity import TicketRequest
 from gateway.runtime.joining import Hello
 from gateway.runtime.pages import Joined
+from gateway.runtime.ports import Clock, Workers
 from gateway.runtime.recovery import recover
 from gateway.runtime.requests import CallRequest, Outcome
 from gateway.runtime.services import Services
@@ -266,6 +267,8 @@ async def running(
     is_on: Callable[[], bool] = lambda: True,
     apps: Sequence[OfferedApp] = (),
     files: MemoryAppFiles | None = None,
+    workers: Callable[[Clock], Workers] | None = None,
+    environment: Mapping[str, str] | None = None,
     **changes: Any,
 ) -> AsyncGenerator[Rig]:
     """The use cases over `store`; it stays when the block ends, as a database does."""
@@ -280,7 +283,11 @@ async def running(
         key=bytes(32),
         enabled=lambda _: {name: descriptor for name, (descriptor, _) in given.items() if is_on()},
         handlers={name: handler for name, (_, handler) in given.items()},
-        host=AppHost(files=files or MemoryAppFiles()),
+        host=AppHost(
+            files=files or MemoryAppFiles(),
+            workers=workers(clock) if workers else None,
+            environment=environment or {},
+        ),
     )
     sweeper = Sweeper(
         spine=services.spine,
