@@ -45,9 +45,9 @@ def activation_for(
     if goal is None:
         return None, ()
     instance, effects = _instance(tx, world, ids, call, host, now)
-    if instance.has_reached(goal) and _has_place(world, instance):
-        return None, effects
     live = tx.activations.live_of_instance(instance.id)
+    if instance.has_reached(goal) and _has_place(world, instance) and not _is_behind(tx, world, call, instance, live):
+        return None, effects
     if live is None:
         live = _begun(tx, ids, call, instance, goal, now)
     elif live.goal is goal or goal is Goal.APP:
@@ -105,14 +105,25 @@ def fail(
     return effects
 
 
+def give_up_unwanted(tx: Tx, world: World, attempt: Activation, now: int) -> Effects:
+    """End an attempt nobody waits for any more; an app that runs goes on running."""
+    if tx.calls.waiting_for(attempt.id):
+        return ()
+    return fail(tx, world, attempt, FailureReason.NOBODY_WAITS, now, event=ActivationEvent.CANCEL)
+
+
 def close(tx: Tx, instance: Instance, reason: str, now: int) -> Effects:
     """Close an instance and its app session. What its frame was doing is lost with it; nothing may wait for it now."""
     effects = Effects()
     for call in tx.calls.open_on_page(instance.page) if instance.page else ():
-        is_here = (call.app, call.conversation) == (instance.app, instance.conversation)
-        if is_here and call.state is CallState.DISPATCHED:
+        if (call.app, call.conversation) != (instance.app, instance.conversation):
+            continue
+        if call.state is CallState.DISPATCHED:
             message = "its frame was closed before an answer came; whether it ran is unknown"
             effects += lose(tx, call, now, ErrorCode.OUTCOME_UNKNOWN, message)[1]
+        elif call.state is CallState.READY:
+            message = "its frame was closed before it could run"
+            effects += end(tx, call, CallEvent.WITHDRAW, now, ErrorCode.PAGE_NOT_CONNECTED, message)[1]
     closed = instances.step(instance, InstanceEvent.CLOSE, now=now, reason=reason)
     tx.instances.save(closed, was=instance.state)
     session = tx.app_sessions.find(instance.app_session)
@@ -125,6 +136,16 @@ def close(tx: Tx, instance: Instance, reason: str, now: int) -> Effects:
 def _goal(world: World, call: Call) -> Goal | None:
     tool = world.apps.tools.get(call.capability) if call.app else None
     return None if tool is None else goal_of(tool.descriptor.readiness)
+
+
+def _is_behind(tx: Tx, world: World, call: Call, instance: Instance, live: Activation | None) -> bool:
+    """Whether others wait who may go as well, and so before `call`: its page is back and has not said so yet."""
+    if live is None:
+        return False
+    return any(
+        other.ref != call.ref and not other.is_orphaned and instance.has_reached(_goal(world, other) or Goal.APP)
+        for other in tx.calls.waiting_for(live.id)
+    )
 
 
 def _has_place(world: World, instance: Instance) -> bool:

@@ -9,7 +9,7 @@ from gateway.domain.calls import Call, CallEvent, CallState, ReceiptStatus
 from gateway.domain.instances import Instance
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
-from gateway.runtime.activation import activation_for, placed, waiting
+from gateway.runtime.activation import activation_for, give_up_unwanted, placed, waiting
 from gateway.runtime.admission import await_executor
 from gateway.runtime.dispatch import dispatch
 from gateway.runtime.effects import Effect
@@ -27,7 +27,8 @@ def release(tx: Tx, world: World, instance: Instance, texts: Texts, now: int) ->
     attempt = tx.activations.live_of_instance(instance.id)
     if attempt is None:
         return ()
-    if instance.has_reached(attempt.goal):
+    is_over = instance.has_reached(attempt.goal)
+    if is_over:
         reached = activations.step(attempt, ActivationEvent.REACH, now=now)
         tx.activations.save(reached, was=ActivationState.STARTING)
         tx.audit.append(audit.of_activation(AuditEvent.ACTIVATION_REACHED, reached, now))
@@ -36,14 +37,18 @@ def release(tx: Tx, world: World, instance: Instance, texts: Texts, now: int) ->
     for call in tx.calls.waiting_for(attempt.id):
         if not call.is_orphaned and instance.has_reached(_goal(world, call)):
             effects += _let_go(tx, world, call, texts, now)
-    return effects
+    return effects if is_over else (*effects, *give_up_unwanted(tx, world, attempt, now))
 
 
 def try_again(tx: Tx, world: World, ids: Ids, call: Call, texts: Texts, now: int) -> Effects:
     """Let a call go on that missed the moment its app was ready, because nobody waited for it then."""
     activation, effects = activation_for(tx, world, ids, call, now, host=None)
     if activation is None:
-        return (*effects, *_let_go(tx, world, call, texts, now))
+        effects += _let_go(tx, world, call, texts, now)
+        assert call.app is not None
+        assert call.conversation is not None
+        left = tx.activations.live(call.user, call.conversation, call.app)
+        return effects if left is None else (*effects, *give_up_unwanted(tx, world, left, now))
     if activation.id != call.activation:
         tx.calls.save(waiting(call, activation), was=CallState.WAITING_ACTIVATION)
     return effects

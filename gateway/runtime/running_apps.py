@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from gateway.domain import instances
-from gateway.domain.activations import Activation, ActivationEvent, FailureReason, Goal
+from gateway.domain.activations import Activation, FailureReason, Goal
 from gateway.domain.app_catalog import Catalog, OfferedApp
 from gateway.domain.calls import Call
 from gateway.domain.instances import Instance, InstanceEvent, InstanceState
@@ -18,7 +18,7 @@ from gateway.domain.intents import HostIntent
 from gateway.domain.operations import OperationEvent, OperationState
 from gateway.domain.workers import Conversation
 from gateway.runtime import session_data
-from gateway.runtime.activation import close, fail, replace_app
+from gateway.runtime.activation import close, fail, give_up_unwanted, replace_app
 from gateway.runtime.effects import Activate, After, CloseInstance, Effect, Project, WaiterEnded
 from gateway.runtime.host_intents import rule
 from gateway.runtime.operations import complete, conclude
@@ -228,13 +228,9 @@ class RunningApps:
     async def _unless_wanted(self, name: str) -> None:
         def work(tx: Tx) -> After:
             attempt = tx.activations.find(name)
-            if attempt is None or not attempt.is_live or tx.calls.waiting_for(name):
+            if attempt is None or not attempt.is_live:
                 return After(None)
-            now = self._clock.now()
-            cancelled = fail(
-                tx, self._live.world, attempt, FailureReason.NOBODY_WAITS, now, event=ActivationEvent.CANCEL
-            )
-            return After(None, cancelled)
+            return After(None, give_up_unwanted(tx, self._live.world, attempt, self._clock.now()))
 
         await self._spine.insist(partial(self._spine.run, work))
 
