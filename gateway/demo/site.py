@@ -22,7 +22,8 @@ def site_app(*, origin: str, gateway: str, key: str) -> Starlette:
     """The site at `origin`, embedding the surface host of `gateway`."""
     policy = (
         "default-src 'none'; style-src 'self'; img-src 'self' data:; "
-        f"script-src 'self' {gateway}; connect-src 'self' {gateway.replace('http', 'ws', 1)}; "
+        f"script-src 'self' {gateway}; connect-src 'self' {gateway} {gateway.replace('http', 'ws', 1)}; "
+        f"frame-src {gateway}/sandbox/; "
         "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
         "trusted-types 'none'"
     )

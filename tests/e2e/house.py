@@ -30,6 +30,7 @@ from gateway.bootstrap import Gateway, build
 from gateway.demo.browser import Person
 from gateway.demo.scene import HOST, free_port
 from gateway.demo.site import PAGE
+from surface_host import asset_root
 from tests.support.toxic_proxy import ToxicProxy
 
 PATIENCE: Final = 10.0
@@ -72,6 +73,16 @@ agents:
   alice: {{label: Alice's agent}}
   bob: {{label: Bob's agent}}
 """
+
+FRAMES_PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Frames</title>
+<link rel="stylesheet" href="/style.css"><body><main><h1>A page of the site</h1><p><label>Note <input id="note"></label></p>
+__BODY__</main><script type="module" src="/frames.js"></script></body></html>"""
+
+FRAMES_SCRIPT: Final = """import { createTestHost } from '/dist/testing.mjs';
+const { host, gateway } = createTestHost({ gateway: '__GATEWAY__', site: 'todo' });
+Object.assign(window, { host, gateway, connection: await gateway.connection() });
+"""
+"""Pages whose host speaks with a gateway in the page's own memory."""
 
 OFFERS: Final = ("todo.*", "lab.*", "mail.*", "files.*")
 SCOPE: Final = ("todo.overview", "todo.add", "todo.clear_completed", "lab.*", "mail.*", "files.*", "context.read")
@@ -203,7 +214,8 @@ def site_app(house: House) -> Starlette:
     origin, gateway = house.site_url, house.gateway_url
     policy = (
         "default-src 'none'; style-src 'self'; img-src 'self' data:; "
-        f"script-src 'self' {gateway}; connect-src 'self' {gateway.replace('http', 'ws', 1)}; "
+        f"script-src 'self' {gateway}; connect-src 'self' {gateway} {gateway.replace('http', 'ws', 1)}; "
+        f"frame-src {gateway}/sandbox/; "
         "base-uri 'none'; form-action 'self'; require-trusted-types-for 'script'; trusted-types 'none'"
     )
 
@@ -227,6 +239,19 @@ def site_app(house: House) -> Starlette:
             )
         return JSONResponse(answer.json(), status_code=answer.status_code)
 
+    async def frames(request: Request) -> Response:
+        refused = "unframed" in request.query_params
+        own = policy.replace(f"frame-src {gateway}/sandbox/", "frame-src 'none'") if refused else policy
+        text = FRAMES_PAGE.replace("__BODY__", request.query_params.get("body", ""))
+        return Response(text, media_type="text/html", headers={"Content-Security-Policy": own})
+
+    async def frames_script(_: Request) -> Response:
+        return Response(FRAMES_SCRIPT.replace("__GATEWAY__", gateway), media_type="text/javascript", headers=headers)
+
+    async def built(request: Request) -> Response:
+        body = (asset_root() / request.path_params["name"]).read_bytes()
+        return Response(body, media_type="text/javascript", headers=headers)
+
     async def elsewhere(_: Request) -> Response:
         return Response("<!doctype html><title>Elsewhere</title>", media_type="text/html")
 
@@ -244,6 +269,9 @@ def site_app(house: House) -> Starlette:
             Route("/style.css", asset("style.css", "text/css")),
             Route("/app.js", asset("app.js", "text/javascript")),
             Route("/elsewhere", elsewhere),
+            Route("/frames", frames),
+            Route("/frames.js", frames_script),
+            Route("/dist/{name}", built),
             Route("/ticket/{site}", ticket, methods=["POST"]),
             Route("/favicon.ico", nothing),
         ],

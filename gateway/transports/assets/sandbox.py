@@ -52,7 +52,9 @@ def _ancestors(origins: tuple[str, ...]) -> dict[str, str]:
 
 
 def _nothing() -> Response:
-    return PlainTextResponse("not found", status_code=404, headers=_ancestors(()))
+    # Readable, so that a page can say what it did not get.
+    headers = {**_ancestors(()), "Access-Control-Allow-Origin": "*"}
+    return PlainTextResponse("not found", status_code=404, headers=headers)
 
 
 def routes(services: Services) -> list[BaseRoute]:

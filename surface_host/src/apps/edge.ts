@@ -29,6 +29,7 @@ export type FromFrame =
   | { readonly type: 'event'; readonly event: string; readonly data: JsonObject }
   | { readonly type: 'resize'; readonly height: number }
   | { readonly type: 'pong'; readonly n: number }
+  | { readonly type: 'touched' }
   | FromApp;
 
 export interface Terms {
@@ -45,7 +46,7 @@ export function judge(message: unknown, terms: Terms): FromFrame | null {
   if (!isRecord(value)) return null;
   const { namespace, ...word } = value;
   if (namespace === SURFACE) return byteLength(message) > SURFACE_BYTES ? null : surface(word, terms);
-  if (namespace === FRAME) return has(word, 'type n') && word.type === 'pong' && Number.isSafeInteger(word.n) ? { type: 'pong', n: word.n as number } : null;
+  if (namespace === FRAME) return prelude(word);
   return namespace === APP && terms.handlers ? app(word) : null;
 }
 
@@ -78,6 +79,11 @@ function surface(word: Record<string, unknown>, { events }: Terms): FromFrame | 
     default:
       return null;
   }
+}
+
+function prelude({ type, n }: Record<string, unknown>): FromFrame | null {
+  if (type === 'touched') return { type };
+  return type === 'pong' && Number.isSafeInteger(n) ? { type, n: n as number } : null;
 }
 
 const isName = (value: unknown, most = 64): value is string => typeof value === 'string' && value.length > 0 && value.length <= most;

@@ -22,7 +22,9 @@ export interface FramePorts {
   /** Where the frame is put; it must stay there, for moving it loads it again. */
   readonly place: (frame: HTMLIFrameElement) => void;
   readonly onReady: () => void;
-  readonly onWord: (word: Exclude<FromFrame, { type: 'ready' | 'pong' }>) => void;
+  readonly onWord: (word: Exclude<FromFrame, { type: 'ready' | 'pong' | 'touched' }>) => void;
+  /** The person put a hand in the frame. */
+  readonly onTouched: () => void;
   /** The frame is gone. */
   readonly onFailed: (code: FailedCode, message: string) => void;
   readonly onDropped: (count: number) => void;
@@ -75,6 +77,7 @@ export function createFrame(open: AppOpenFrame, ports: FramePorts): SandboxFrame
       if (word.n === beat) missed = 0;
       return;
     }
+    if (word.type === 'touched') return ports.onTouched();
     if (word.type === 'ready') {
       if (isReady) return drop();
       isReady = true;

@@ -77,6 +77,8 @@ export function createApps(options: AppsOptions): Apps {
   const running = new Map<string, Running>();
   const asked = new Map<string, { readonly instance: string; readonly id: string }>();
   const unsaid: (Word | AppNewsFrame)[] = [];
+  /** When the person last put a hand in a frame. */
+  let touchedAt = -Infinity;
 
   const tell = (word: Word | AppNewsFrame): void => {
     if (options.send(word) || unsaid.length >= KEPT_WORDS) return;
@@ -146,6 +148,9 @@ export function createApps(options: AppsOptions): Apps {
           instances.mounted(instance);
         },
         onWord: (word) => heard(instance, word),
+        onTouched: () => {
+          touchedAt = performance.now();
+        },
         onFailed(code, message) {
           if (running.get(instance) !== entry) return;
           note(say('couldNotOpen', open.title));
@@ -160,7 +165,7 @@ export function createApps(options: AppsOptions): Apps {
     running.set(instance, entry);
   }
 
-  function heard(instance: string, word: Exclude<FromFrame, { type: 'ready' | 'pong' }>): void {
+  function heard(instance: string, word: Exclude<FromFrame, { type: 'ready' | 'pong' | 'touched' }>): void {
     switch (word.type) {
       case 'event':
         options.send({ type: 'app_news', instance, what: 'event', event: word.event, data: word.data });
@@ -347,10 +352,14 @@ export function createApps(options: AppsOptions): Apps {
       look();
     }
   }, signal);
-  guardFocus(() => {
-    const { activeElement } = home.root;
-    return activeElement instanceof HTMLIFrameElement ? activeElement : undefined;
-  }, signal);
+  guardFocus(
+    () => {
+      const { activeElement } = home.root;
+      return activeElement instanceof HTMLIFrameElement ? activeElement : undefined;
+    },
+    () => touchedAt,
+    signal,
+  );
 
   return {
     take(frame) {

@@ -66,7 +66,12 @@ const { port1: port, port2 } = new MessageChannel();
 parent.postMessage('', '*', [port2]);
 
 const { parse, stringify } = JSON;
-const post = (namespace: string, message: object): void => port.postMessage(stringify({ namespace, ...message }));
+// Bound now: whatever a bundle puts in the place of these, it neither gets the port nor speaks as the prelude.
+const send: (text: string) => void = port.postMessage.bind(port);
+const post = (namespace: string, message: object): void => send(stringify({ namespace, ...message }));
+
+// A hand in the frame, which the page around it cannot see; a script cannot make such an event.
+addEventListener('pointerdown', ({ isTrusted }) => isTrusted && post(FRAME, { type: 'touched' }), { capture: true, passive: true });
 
 // ---- what every bundle has
 
