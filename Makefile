@@ -24,12 +24,15 @@ help:  ## list the targets
 
 # ---- what people run ------------------------------------------------------------------------------------------
 
-.PHONY: demo demo-scripted test check fuzz guards bench soak crash fmt lock clean
+.PHONY: demo demo-scripted tutorial test check fuzz guards bench soak crash fmt lock clean
 demo: setup  ## start the gateway with the demo site and a ready agent
 	@$(BIN)/ostiary demo
 
 demo-scripted: setup  ## the same, with a scripted agent that calls by itself
 	@$(BIN)/ostiary demo --scripted
+
+tutorial: setup  ## run the commands of docs/tutorials exactly as they are printed there; `make test` does it, too
+	@$(BIN)/pytest -q -s tests/examples
 
 test: setup  ## run every test, then print one summary
 	@$(BIN)/python scripts/run_tests.py $(PYTEST_ARGS)
