@@ -1,16 +1,29 @@
 """`ostiary app`: what an administrator does with packages of mini apps: install, enable, upgrade, go back, remove."""
 
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from capabilities.building import build
+from capabilities.package import write_package
+from capabilities.project import read_project
+from capabilities.shipped import shipped
 from gateway.cli.gateway_link import ask
 from gateway.cli.options import CONFIG_DEFAULT, DATA_DEFAULT, AsJson, Config, Data
 from gateway.cli.output import note, print_json, print_table, say, shown
 
 Name = Annotated[str, typer.Argument(metavar="APP", help="The app's id, like `com.example.notes`.")]
-PackageFile = Annotated[Path, typer.Argument(metavar="FILE", help="A package, as `ostiary app pack` writes it.")]
+PackageFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help=f"A package, as `ostiary app pack` writes it; or one that comes along: {', '.join(shipped())}.",
+    ),
+]
 
 
 def install(
@@ -20,7 +33,8 @@ def install(
     as_json: AsJson = False,
 ) -> None:
     """Install a package; no agent sees it before it is enabled. Installing the same one again mends its files."""
-    made = ask(data, config, "app.install", package=str(package.absolute()))
+    with _file_of(package) as file:
+        made = ask(data, config, "app.install", package=str(file.absolute()))
     if as_json:
         print_json(made)
         return
@@ -30,6 +44,20 @@ def install(
         note(f"it is not offered to agents yet: `ostiary app enable {made['app']}`")
 
 
+@contextmanager
+def _file_of(package: Path) -> Generator[Path]:
+    """The package's file; of an app that comes along it is made for the moment."""
+    project = shipped().get(str(package))
+    if project is None or package.exists():
+        yield package
+        return
+    with tempfile.TemporaryDirectory(prefix="ostiary-app-") as folder:
+        made = build(read_project(project))
+        file = Path(folder) / made.filename
+        file.write_bytes(write_package(made))
+        yield file
+
+
 def upgrade(
     package: PackageFile,
     config: Config = CONFIG_DEFAULT,
@@ -37,7 +65,8 @@ def upgrade(
     as_json: AsJson = False,
 ) -> None:
     """Replace an installed app by a later package. What waits for the old one ends, what runs may end by itself."""
-    made = ask(data, config, "app.upgrade", package=str(package.absolute()))
+    with _file_of(package) as file:
+        made = ask(data, config, "app.upgrade", package=str(file.absolute()))
     if as_json:
         print_json(made)
         return
