@@ -33,9 +33,6 @@ from gateway.runtime.world import Live, LivePage
 BATCH: Final = 100
 """How much is found due at a time."""
 
-ALREADY: Final = 60_000
-"""How long a page may take to put something back in front that was there before a reload (ms)."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wanted:
@@ -129,8 +126,6 @@ class RunningApps:
         if attempt is not None and attempt.goal is Goal.FOREGROUND and not wanted.instance.is_foreground:
             remaining = max(0, attempt.due_at - self._clock.now())
             self._frames.ask_front(page, wanted.instance, agent=wanted.agent, remaining_ms=remaining)
-        elif wanted.instance.is_foreground:
-            self._frames.ask_front(page, wanted.instance, agent="", remaining_ms=ALREADY)
 
     async def _wanted(self, name: str) -> _Wanted | None:
         world = self._live.world

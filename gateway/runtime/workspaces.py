@@ -163,7 +163,7 @@ class FrameLink(Protocol):
         ...
 
     def ask_front(self, page: LivePage, instance: Instance, *, agent: str, remaining_ms: int) -> bool:
-        """Ask the person to let it come to the front for `agent`; without one, put it back where it was."""
+        """Ask the person to let it come to the front for `agent`; its label."""
         ...
 
     def close(self, page: LivePage, instance: Instance, reason: str) -> bool:
