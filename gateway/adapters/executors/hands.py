@@ -153,9 +153,13 @@ class Hands:
         for work in tuple(self._held.values()):
             self._stop(work, Stop.APP)
 
+    async def emptied(self) -> None:
+        """Return once all that the worker holds now is over."""
+        await asyncio.gather(*(work.over.wait() for work in tuple(self._held.values())))
+
     async def _until_empty(self, within_ms: int) -> None:
         if self._held:
-            await first_of(self._clock, within_ms, _all_over(self._held.values()))
+            await first_of(self._clock, within_ms, self.emptied())
 
     @property
     def counts(self) -> tuple[int, int]:

@@ -5,6 +5,7 @@ Every process lives inside one task, one after the other, so that an app never h
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 
 import structlog
 
@@ -93,9 +94,11 @@ class Keeper:
         self._hands.turn_away("the gateway stops")
         if self._task is None or self._task.done():
             return
-        if self._process is not None:
+        if (process := self._process) is not None:
             self._hands.stop_all()
-            self._process.send({"type": "bye", "at": self._clock.now()})
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hands.emptied(), LINGER_SECONDS)
+            process.send({"type": "bye", "at": self._clock.now()})
         await asyncio.wait({self._task}, timeout=LINGER_SECONDS)
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)

@@ -225,7 +225,15 @@ WORKER_JOBS: Final = Metric(
     name="ostiary_worker_jobs_total",
     kind=Kind.COUNTER,
     help="Calls the workers of mini apps answered, or that never reached one, by what came of them.",
-    labels=(("outcome", _CODES | {"succeeded"}),),
+    labels=(
+        (
+            "outcome",
+            _values(
+                *("succeeded", "handler_error", "deadline_exceeded", "cancelled", "not_delivered"),
+                *("not_available", "busy", "app_activation_failed"),
+            ),
+        ),
+    ),
 )
 WORKER_LOSSES: Final = Metric(
     name="ostiary_worker_losses_total",

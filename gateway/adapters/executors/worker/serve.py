@@ -56,6 +56,9 @@ class Server:
             case "told" | "denied":
                 self._link.answered(frame)
             case _:
+                # What still runs is cut off, which is no failure of its own.
+                for running in self._running.values():
+                    running.is_interrupted = True
                 self._ended.set()
 
     def _begin(self, name: str, work: Coroutine[Any, Any, None]) -> None:
