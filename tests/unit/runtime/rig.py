@@ -23,7 +23,7 @@ from gateway.runtime.attendance import Waiter
 from gateway.runtime.identity import TicketRequest
 from gateway.runtime.joining import Hello
 from gateway.runtime.pages import Joined
-from gateway.runtime.ports import Clock, Workers
+from gateway.runtime.ports import AppProbe, Clock, Workers
 from gateway.runtime.recovery import recover
 from gateway.runtime.requests import CallRequest, Outcome
 from gateway.runtime.services import Services
@@ -267,6 +267,7 @@ async def running(
     is_on: Callable[[], bool] = lambda: True,
     apps: Sequence[OfferedApp] = (),
     files: MemoryAppFiles | None = None,
+    probe: AppProbe | None = None,
     workers: Callable[[Clock], Workers] | None = None,
     environment: Mapping[str, str] | None = None,
     **changes: Any,
@@ -285,6 +286,7 @@ async def running(
         handlers={name: handler for name, (_, handler) in given.items()},
         host=AppHost(
             files=files or MemoryAppFiles(),
+            probe=probe,
             workers=workers(clock) if workers else None,
             environment=environment or {},
         ),
