@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.runtime.admin import Registers, Reloader
 from gateway.runtime.services import Services
-from gateway.transports.admin_http import declared, grants, watched, work
+from gateway.transports.admin_http import declared, grants, mini_apps, watched, work
 from gateway.transports.admin_http.app import DOOR, PREFIX, AdminDoor, refused
 from gateway.transports.admin_http.openapi import document_of
 from gateway.transports.admin_http.operations import Desk, Table
@@ -26,7 +26,7 @@ DOORS: Final = (
 """This door as the edge sees it."""
 
 TABLE: Final = Table(
-    [*watched.OPERATIONS, *declared.OPERATIONS, *grants.OPERATIONS, *work.OPERATIONS],
+    [*watched.OPERATIONS, *declared.OPERATIONS, *grants.OPERATIONS, *mini_apps.OPERATIONS, *work.OPERATIONS],
 )
 
 

@@ -1,10 +1,12 @@
 """What the admin API tells: lists a page at a time, versions, and no word of arguments, results and secrets."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from capabilities.package import write_package
 from gateway.domain.audit import Stream
 from gateway.settings import Limits, Server
 from gateway.transports.admin_http import TABLE
@@ -13,6 +15,7 @@ from tests.interaction.admin.client import KEY, SESSION, Program
 from tests.interaction.page.rig import ADD, LIST, PATTERNS, Rig
 from tests.interaction.surface.client import invoke, post
 from tests.support.databases import database
+from tests.support.mini_apps import a_surface_package
 
 __all__ = ["database"]
 
@@ -238,6 +241,8 @@ async def test_no_answer_holds_arguments_results_evidence_or_a_secret(rig: Rig, 
     await page.answer(await page.receive("invoke"), {"secret": MARKER}, evidence={"after": MARKER})
     await page.receive("ack")
     key = await rig.key()
+    rig.files.sources[Path("/package")] = write_package(a_surface_package())
+    app = await rig.services.mini_apps.install(Path("/package"), by="test")
     bodies = [json.dumps(record.facts) for record in await rig.services.admin.audit_after({}, limit=10_000)]
     names = {
         "session": session.id,
@@ -246,6 +251,7 @@ async def test_no_answer_holds_arguments_results_evidence_or_a_secret(rig: Rig, 
         "page": page.welcome["page"],
         "site": "todo",
         "agent": "alice",
+        "app": app.app.id,
         "key": (await admin.every("/site-keys"))[0]["key"],
         "admin_token": (await admin.every("/admin-tokens"))[0]["admin_token"],
     }
