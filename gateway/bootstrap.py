@@ -85,6 +85,7 @@ from gateway.runtime.sweeper import Sweeper
 from gateway.runtime.telemetry import NO_METER, NO_TRACER, Telemetry, Tracer, names
 from gateway.runtime.telemetry.gauges import read_gauges
 from gateway.runtime.telemetry.metered_store import MeteredStore
+from gateway.runtime.ui_actions import UiActions
 from gateway.runtime.vault import Vault
 from gateway.runtime.workers import WorkerCalls
 from gateway.runtime.world import Live, World
@@ -446,7 +447,10 @@ def wire(
     link = AppLink(pages)
     running = RunningApps(spine=spine, live=live, clock=clock, vault=vault, workers=workers, frames=link)
     pages.on_gone(running.page_gone)
-    frames = Frames(spine=spine, live=live, clock=clock, apps=running, execution=execution, link=link)
+    actions = UiActions(spine=spine, live=live, clock=clock, calls=calls)
+    frames = Frames(
+        spine=spine, live=live, clock=clock, apps=running, execution=execution, actions=actions, link=link
+    )
     execution.connect_apps(frames, running)
     contexts = Contexts(pages=pages, ids=ids)
     # Ages are judged by the wall: a clock that only once was far ahead would make everything old.

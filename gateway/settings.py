@@ -75,6 +75,12 @@ class Limits:
     """Calls of one agent in a minute."""
     calls_burst: int = 20
     """Of these, how many may come at once."""
+    actions_per_minute: int = 60
+    """Calls in a minute that the mini apps on a site's pages make in the name of one user."""
+    actions_burst: int = 20
+    """Of these, how many may come at once."""
+    open_actions_per_page: int = 8
+    """Such calls that are open at once for the mini apps of one page."""
     waiting_per_session: int = 64
     """Requests of one agent session that wait for a call at once, by whatever door."""
     app_jobs: int = 4

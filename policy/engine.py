@@ -14,6 +14,7 @@ POLICY_ERROR: Final = ("policy_error",)
 """The reasons of a decision that could not be made."""
 
 _NOT_APPLICABLE: Final[Judged] = (Outcome.NOT_APPLICABLE, "runs without a page")
+_NO_AGENT: Final[Judged] = (Outcome.NOT_APPLICABLE, "the person acts on the page, no agent asks")
 
 
 def _said(passes: bool, yes: str, no: str) -> Judged:
@@ -21,7 +22,7 @@ def _said(passes: bool, yes: str, no: str) -> Judged:
 
 
 def _exposed(q: Question) -> Judged:
-    if not q.page:
+    if not q.page and not q.by_person:
         return _NOT_APPLICABLE
     entries = _entries(q.expose, q.capability.id)
     if not entries:
@@ -32,9 +33,17 @@ def _exposed(q: Question) -> Judged:
 
 
 def _sites(q: Question) -> Judged:
+    if q.by_person:
+        return _NO_AGENT
     if not q.page:
         return _NOT_APPLICABLE
     return _said(q.site in q.session_sites, f"`{q.site}`", f"the session does not name site `{q.site}`")
+
+
+def _scoped(q: Question) -> Judged:
+    if q.by_person:
+        return _NO_AGENT
+    return _said(q.scope.matches(q.capability.id), "in scope", "no scope pattern of the session names it")
 
 
 def _who(q: Question) -> str:
@@ -54,10 +63,8 @@ _STAGES: Final[dict[Stage, Callable[[Question], Judged]]] = {
     Stage.SUPPORTED: lambda q: _said(q.supported, "supported", "the host does not offer it now"),
     Stage.EXPOSED: _exposed,
     Stage.SITES: _sites,
-    Stage.SCOPE: lambda q: _said(
-        q.scope.matches(q.capability.id), "in scope", "no scope pattern of the session names it"
-    ),
-    Stage.VISIBLE: lambda _: (Outcome.PASS, "visible to every agent in scope"),
+    Stage.SCOPE: _scoped,
+    Stage.VISIBLE: lambda q: _NO_AGENT if q.by_person else (Outcome.PASS, "visible to every agent in scope"),
     Stage.PERMISSIONS: _permitted,
 }
 
@@ -119,7 +126,9 @@ def _weigh(question: Question, rules: Sequence[Rule]) -> Decision:
         Risk.USER_CONFIRMATION if must_agree else Risk.DISPLAY_ONLY,
         *(r.tier for r in matching if r.tier is not None),
     )
-    permitted = any(r.verdict is Verdict.PERMIT for r in matching)
+    # INVARIANT: rules trust agents. They may keep a person from something, but an ask of what the frame of a mini
+    # app wants in the person's name is lifted by nobody but the person.
+    permitted = not question.by_person and any(r.verdict is Verdict.PERMIT for r in matching)
     grounds = {
         "its tier asks": tier is not Risk.DISPLAY_ONLY,
         "a rule asks": any(r.verdict is Verdict.ASK for r in matching),

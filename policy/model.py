@@ -9,7 +9,10 @@ from policy.vocabulary import Confirm, Effect, Risk, Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One entry of `rules:`. Without `users` it speaks of every user; `tier` may only raise."""
+    """One entry of `rules:`. Without `users` it speaks of every user; `tier` may only raise.
+
+    What a person does on the page themselves has no agent: only a rule for every agent (`*`) speaks of it.
+    """
 
     id: str
     agents: tuple[str, ...]
@@ -111,6 +114,8 @@ class Question:
     `page` says whether the capability runs or shows on a site's page; `expose` and session
     sites are judged only then. `supported` is what the host can do now. `app` is the mini app that
     declares it, if one does; `required` are the permissions it needs, `granted` those the app has.
+    `by_person` says that nobody asks for the user: they act on the page themselves. Then `agent` is empty, and there
+    is no session whose scope and sites could matter.
     """
 
     agent: str
@@ -118,6 +123,7 @@ class Question:
     capability: Declared
     page: bool
     scope: PatternSet
+    by_person: bool = False
     enabled: bool = True
     supported: bool = True
     app: str | None = None

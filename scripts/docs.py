@@ -235,7 +235,7 @@ FACTS: Final[Mapping[str, str]] = {
     "fingerprint": "the first 16 hex digits of the capability fingerprint",
     "further": "how many refusals came after those that were written singly",
     "goal": "what an activation is after: `app` or `foreground`",
-    "instance": "one running mini app",
+    "instance": "one running mini app; of a call, the one in whose frame a person asked for it",
     "intent": "what the person or the browser did to a mini app's frame",
     "kept": "the revision that stays in force",
     "key": "the id of a service key",
@@ -279,7 +279,7 @@ FACTS: Final[Mapping[str, str]] = {
 """Every fact a record may hold."""
 
 CALL: Final = (
-    "ref agent user session call_id capability fingerprint arguments state code site page epoch approval policy"
+    "ref agent user session instance call_id capability fingerprint arguments state code site page epoch approval policy"
     " traceparent"
 )
 APPROVAL: Final = "approval ref agent user capability arguments shown page epoch state traceparent"
@@ -311,7 +311,7 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.CALL_REFUSED: Event(
         "A request was not accepted; there is no ledger row.",
         ENTRY,
-        "agent user session peer call_id capability arguments code reason traceparent",
+        "agent user session page instance peer call_id capability arguments code reason traceparent",
     ),
     _A.CALL_ADMITTED: Event("A request became a call.", ENTRY, CALL),
     _A.CALL_REPLAYED: Event("A request found the call it had become before; nothing ran again.", ENTRY, CALL),
@@ -345,8 +345,10 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     ),
     _A.APPROVAL_CONSUMED: Event("The approval was used up by the dispatch of its call.", ENTRY, APPROVAL),
     _A.APPROVAL_LAPSED: Event("An approval was not used within its time.", ENTRY, APPROVAL),
-    _A.DENIAL_LIFTED: Event("The person allowed an agent to ask again.", _UI, f"{PAGE} capability agent lifted"),
-    _A.ACTIVATION_STARTED: Event("A call needs its mini app ready; the attempt began.", _AGENT, f"{ACTIVATION} ref"),
+    _A.DENIAL_LIFTED: Event(
+        "The person allowed an agent, or their mini apps, to ask again.", _UI, f"{PAGE} capability agent lifted"
+    ),
+    _A.ACTIVATION_STARTED: Event("A call needs its mini app ready; the attempt began.", ENTRY, f"{ACTIVATION} ref"),
     _A.ACTIVATION_REACHED: Event("The app is as the attempt wanted it.", _AGENT, ACTIVATION),
     _A.ACTIVATION_FAILED: Event("The attempt failed; what waited for it was answered.", _AGENT, ACTIVATION),
     _A.ACTIVATION_CANCELLED: Event(

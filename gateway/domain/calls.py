@@ -134,7 +134,8 @@ LAPSE_MS: Final = 60_000
 class Call:
     """One row of the ledger. Instants are milliseconds since the epoch.
 
-    `agent` and `session` are empty for entries without an agent. `page_selector` is what the caller sent;
+    `agent` and `session` are empty for entries without an agent; `instance` then names the mini app's frame in which
+    the person acted. `page_selector` is what the caller sent;
     `page`, `epoch`, `site` are what it resolved to. `decision` is the canonical text an approval is bound to.
     `deadline` bounds the time before dispatch, `approve_by` the question to the person, `execute_by` the work.
     `app` is the mini app it belongs to (in which `conversation`), `activation` the attempt it waits for or waited for, `operation` the durable
@@ -165,6 +166,7 @@ class Call:
     timeout_ms: int
     admitted_at: int
     deadline: int
+    instance: str | None = None
     approve_by: int | None = None
     input_in_memory: bool = False
     traceparent: str | None = None

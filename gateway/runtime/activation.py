@@ -124,6 +124,10 @@ def close(tx: Tx, instance: Instance, reason: str, now: int) -> Effects:
         elif call.state is CallState.READY:
             message = "its frame was closed before it could run"
             effects += end(tx, call, CallEvent.WITHDRAW, now, ErrorCode.PAGE_NOT_CONNECTED, message)[1]
+    for call in tx.calls.open_of_instance(instance.id):
+        if call.state.is_undispatched:
+            message = "the mini app it was asked for in was closed"
+            effects += end(tx, call, CallEvent.WITHDRAW, now, ErrorCode.PAGE_NOT_CONNECTED, message)[1]
     closed = instances.step(instance, InstanceEvent.CLOSE, now=now, reason=reason)
     tx.instances.save(closed, was=instance.state)
     session = tx.app_sessions.find(instance.app_session)
@@ -207,7 +211,8 @@ def _begun(tx: Tx, ids: Ids, call: Call, instance: Instance, goal: Goal, now: in
         due_at=now + ACTIVATION_MS,
     )
     tx.activations.add(activation)
-    tx.audit.append(audit.of_activation(AuditEvent.ACTIVATION_STARTED, activation, now, ref=call.ref))
+    record = audit.of_activation(AuditEvent.ACTIVATION_STARTED, activation, now, entry=call.entry, ref=call.ref)
+    tx.audit.append(record)
     return activation
 
 

@@ -9,6 +9,7 @@ from gateway.domain.denials import Denial
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime import audit
 from gateway.runtime.agent_sessions import AgentSessions
+from gateway.runtime.callers import label_of
 from gateway.runtime.calls import Calls
 from gateway.runtime.effects import After
 from gateway.runtime.pages import Pages
@@ -19,6 +20,9 @@ from gateway.runtime.world import Live, LivePage
 SHOWN: Final = 10
 RECENT_MS: Final = 300_000
 """An agent counts as connected for this long after it last spoke."""
+
+Named = tuple[Call, str]
+"""A call, and what people call who asked for it."""
 
 
 class Activity:
@@ -51,8 +55,9 @@ class Activity:
         match action:
             case "pin" | "unpin":
                 await self._pages.pin(page.id, pinned=action == "pin")
-            case "lift_deny" if capability and agent:
-                await self._lift(page, capability, agent)
+            case "lift_deny" if capability:
+                # What a mini app asked for in the person's name was denied to no agent.
+                await self._lift(page, capability, agent or "")
             case "disconnect_agent" if agent:
                 await self._sessions.disconnect(agent, user, site)
             case _:
@@ -69,7 +74,7 @@ class Activity:
                 page.session,
                 now,
                 capability=capability[:160],
-                agent=agent[:80],
+                agent=agent[:80] or None,
                 lifted=lifted,
             )
             tx.audit.append(record)
@@ -84,15 +89,18 @@ class Activity:
     async def _push(self, user: str) -> None:
         await asyncio.sleep(0)
         self._stale.discard(user)
-        now = self._clock.now()
-        calls, denials = await self._spine.store.run(
-            lambda tx: (list(tx.calls.recent(limit=SHOWN, user=user)), list(tx.denials.list(user, now)))
-        )
+        now, world = self._clock.now(), self._live.world
+
+        def read(tx: Tx) -> tuple[list[Named], list[Denial]]:
+            recent = [(call, label_of(tx, world, call)) for call in tx.calls.recent(limit=SHOWN, user=user)]
+            return recent, list(tx.denials.list(user, now))
+
+        calls, denials = await self._spine.store.run(read)
         for page in self._live.world.pages_of(user):
             if page.is_connected:
                 self._pages.send(page.id, page.session.epoch, self._frame(page, calls, denials, now))
 
-    def _frame(self, page: LivePage, calls: list[Call], denials: list[Denial], now: int) -> dict[str, Any]:
+    def _frame(self, page: LivePage, calls: list[Named], denials: list[Denial], now: int) -> dict[str, Any]:
         agents = {
             session.agent: {"agent": session.agent, "label": self._label(session.agent), "connected": True}
             for session in self._sessions.seen(page.session.user, page.session.site, now - RECENT_MS)
@@ -100,7 +108,9 @@ class Activity:
         return {
             "type": "activity",
             "agents": list(agents.values()),
-            "entries": [self._entry(page, call, now) for call in calls if call.site in (None, page.session.site)],
+            "entries": [
+                self._entry(page, call, label, now) for call, label in calls if call.site in (None, page.session.site)
+            ],
             "pinned": page.session.pinned_at is not None,
             "denied": [
                 {
@@ -113,11 +123,11 @@ class Activity:
             ],
         }
 
-    def _entry(self, page: LivePage, call: Call, now: int) -> dict[str, Any]:
+    def _entry(self, page: LivePage, call: Call, label: str, now: int) -> dict[str, Any]:
         declared = self._live.world.declared(call.capability, page if call.page else None)
         return {
             "ref": call.ref,
-            "agent": self._label(call.agent),
+            "agent": label,
             "capability": call.capability,
             "title": (declared.title if declared else "") or call.capability,
             "state": call.state.value,

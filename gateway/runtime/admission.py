@@ -12,7 +12,7 @@ import orjson
 from capabilities.contract import Descriptor, HandlerKind
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
-from gateway.domain.audit import AuditEvent
+from gateway.domain.audit import AuditEvent, AuditRecord
 from gateway.domain.calls import OPEN, Call, CallState, ReceiptStatus, Result
 from gateway.domain.canonical import canonical, sha256_hex
 from gateway.domain.conversations import Following
@@ -22,18 +22,19 @@ from gateway.domain.workers import STOP_MS
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.activation import activation_for, placed, waiting
+from gateway.runtime.callers import Caller, Person, conversation_of, ended
 from gateway.runtime.dispatch import (
     FOREGROUND_MS,
     app_check,
     binding_text,
     dispatch,
-    ended_grant,
     handed_over,
     is_reachable,
     is_ready,
     re_check,
 )
 from gateway.runtime.effects import After, Ask, AskChanged, Effect, TryDispatch
+from gateway.runtime.effects import Refused as FrameRefused
 from gateway.runtime.horizons import call_horizon, nonce_horizon
 from gateway.runtime.inventory import Resolved
 from gateway.runtime.ports import Ids, LedgerFull, Tx
@@ -46,7 +47,10 @@ from policy.vocabulary import Risk, Verdict
 
 
 def request_fingerprint(capability: str, arguments: str, page: str | None) -> str:
-    """SHA-256 over RFC 8785 of {v, capability, arguments, page} (design §6); `arguments` is canonical already."""
+    """SHA-256 over RFC 8785 of {v, capability, arguments, page} (design §6); `arguments` is canonical already.
+
+    `page` is the selector of an agent, or the frame in which a person acts.
+    """
     tail = b"" if page is None else b',"page":' + canonical(page)
     # RFC 8785 orders members by name: arguments, capability, page, v.
     return sha256_hex(b'{"arguments":%b,"capability":%b%b,"v":1}' % (arguments.encode(), canonical(capability), tail))
@@ -93,12 +97,12 @@ def admit(
     """
     request = plan.request
     earlier = _earlier(tx, plan, now, is_attended)
-    is_own = earlier is not None and may_see(request.session, earlier)
+    is_own = earlier is not None and _is_own(request.caller, earlier)
     if request.nonce is not None:
         if request.nonce_until < nonce_horizon(tx):
             return _refuse(tx, plan, now, GatewayError(ErrorCode.CALL_TOO_OLD, "the timestamp is too old"))
         ref = earlier.ref if earlier is not None and is_own else plan.ref
-        seen = tx.nonces.add(request.session.id, request.nonce, ref=ref, until=request.nonce_until)
+        seen = tx.nonces.add(request.principal.session, request.nonce, ref=ref, until=request.nonce_until)
         reach(Point.NONCE_REMEMBERED)
         if seen is not None:
             error = GatewayError(ErrorCode.REPLAY_DETECTED, "this very transmission came before", ref=seen)
@@ -123,6 +127,12 @@ def may_see(session: AgentSession, call: Call) -> bool:
         and (call.site is None or call.site in session.sites)
         and PatternSet.of(session.scope).matches(call.capability)
     )
+
+
+def _is_own(caller: Caller, call: Call) -> bool:
+    if isinstance(caller, Person):
+        return call.instance == caller.instance.id
+    return may_see(caller, call)
 
 
 def _conflict(plan: Plan, earlier: Call | None = None) -> GatewayError:
@@ -174,17 +184,28 @@ def rearm(tx: Tx, call: Call, now: int) -> tuple[Call, tuple[Effect, ...]]:
 
 
 def _late_refusal(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | None:
-    """What only the transaction can know: the session as stored, remembered denials, used nonces."""
+    """What only the transaction can know: who asks as stored, remembered denials, used nonces, what is open."""
     request = plan.request
-    ended = ended_grant(world, tx.sessions.find(request.session.id), now)
-    if ended is not None:
-        return ended
+    gone = ended(tx, world, request.caller, now)
+    if gone is not None:
+        return gone
+    if isinstance(request.caller, Person) and (refusal := _too_many(tx, world, request.caller)) is not None:
+        return refusal
     if request.issued_at is not None and request.issued_at < call_horizon(tx):
         return GatewayError(ErrorCode.CALL_TOO_OLD, "the request was issued before what is still remembered")
     withdrawn = app_check(tx, world, request.capability)
     if withdrawn is None and plan.resolved is not None and plan.resolved.entry.decision.verdict is Verdict.ASK:
         return _cannot_ask(tx, world, plan, now)
     return withdrawn
+
+
+def _too_many(tx: Tx, world: World, person: Person) -> GatewayError | None:
+    """Refuse one call more than the mini apps of one page may have open together."""
+    most = world.configuration.limits_of(person.page.session.site).open_actions_per_page
+    on_page = tx.instances.live_on_page(person.page.id)
+    if sum(len(tx.calls.open_of_instance(instance.id)) for instance in on_page) < most:
+        return None
+    return GatewayError(ErrorCode.BUSY, f"{most} actions of this page's mini apps are under way; let one of them end")
 
 
 def _cannot_ask(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | None:
@@ -208,24 +229,33 @@ def _cannot_ask(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | No
 
 
 def _refuse(tx: Tx, plan: Plan, now: int, error: GatewayError) -> After:
-    request = plan.request
-    tx.audit.append(
-        audit.of_refusal(
-            request.entry,
-            request.principal,
-            error,
-            now,
-            capability=request.capability,
-            call_id=request.call_id,
-            arguments=plan.digest,
-            peer=plan.peer,
-            traceparent=request.trace_context,
-        )
-    )
+    caller, record = plan.request.caller, record_of(plan, error, now)
+    if isinstance(caller, Person) and error.code is ErrorCode.RATE_LIMITED:
+        # The code of a frame can say this as often as it likes: a flood is counted, not listed.
+        return After(Refused(error=error), (FrameRefused(peer=caller.page.id, code=error.code, record=record),))
+    tx.audit.append(record)
     if plan.baseline is not None and error.code is ErrorCode.STALE_INVENTORY:
-        tx.baselines.put(request.session.id, plan.baseline)
+        tx.baselines.put(plan.request.principal.session, plan.baseline)
     reach(Point.REFUSAL_WRITTEN)
     return After(Refused(error=error))
+
+
+def record_of(plan: Plan, error: GatewayError, now: int) -> AuditRecord:
+    """The record of a request that is refused."""
+    request = plan.request
+    caller = request.caller
+    return audit.of_refusal(
+        request.entry,
+        request.principal,
+        error,
+        now,
+        capability=request.capability,
+        call_id=request.call_id,
+        arguments=plan.digest,
+        peer=plan.peer,
+        traceparent=request.trace_context,
+        frame=(caller.page.id, caller.instance.id) if isinstance(caller, Person) else ("", ""),
+    )
 
 
 def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
@@ -268,7 +298,7 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
         tx.audit.append(audit.of_approval(AuditEvent.APPROVAL_OPENED, approval, row, now))
         effects = (Ask(approval=approval, is_secret=plan.keep_in_memory),)
     if plan.baseline is not None:
-        tx.baselines.put(plan.request.session.id, plan.baseline)
+        tx.baselines.put(plan.request.principal.session, plan.baseline)
     return After(Admitted(call=row, result=result), effects)
 
 
@@ -339,7 +369,8 @@ def _row(world: World, plan: Plan, resolved: Resolved, now: int) -> Call:
         page=page.id if page else None,
         epoch=page.session.epoch if page else None,
         app=app,
-        conversation=request.session.conversation if app else None,
+        conversation=conversation_of(request.caller) if app else None,
+        instance=request.caller.instance.id if isinstance(request.caller, Person) else None,
         timeout_ms=_execution_ms(resolved.descriptor),
         admitted_at=now,
         deadline=deadline,

@@ -5,7 +5,7 @@ from typing import Any, Final
 import orjson
 
 from gateway.domain.calls import Call, CallState, Receipt
-from gateway.domain.errors import ErrorCode
+from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.requests import Outcome
 
 _HINT: Final = "not finished; ask again with gateway_call_status and this ref, it waits up to 25 s"
@@ -63,11 +63,17 @@ def answer_of(outcome: Outcome) -> dict[str, Any]:
 
 def error_of(call: Call) -> dict[str, Any]:
     """Code, message and whether trying again can help, of a call that did not succeed."""
+    failure = failure_of(call)
+    return {"code": failure.code.wire, "message": failure.message, "retryable": may_retry(call.state, failure.code)}
+
+
+def failure_of(call: Call) -> GatewayError:
+    """Why there is no result of a finished call to hand out."""
     code = call.code or (ErrorCode.RESULT_ERASED if call.state is CallState.SUCCEEDED else ErrorCode.OUTCOME_UNKNOWN)
     message = call.message or (
         "it succeeded; the result was erased since" if code is ErrorCode.RESULT_ERASED else "the outcome is unknown"
     )
-    return {"code": code.wire, "message": message, "retryable": may_retry(call.state, code)}
+    return GatewayError(code, message)
 
 
 def may_retry(state: CallState, code: ErrorCode) -> bool:

@@ -1,4 +1,7 @@
-"""What follows the end of a mini app's call: its operation, and the visible record of its app session."""
+"""What follows the start and the end of a mini app's call: its operation, and the visible record of its app session.
+
+What a person does in the app's frame stands in the record of that frame, whatever it was they asked for.
+"""
 
 from typing import Final
 
@@ -12,12 +15,25 @@ from gateway.runtime import audit
 from gateway.runtime.ports import Tx
 
 
-def noted(tx: Tx, call: Call, kind: EntryKind, now: int, state: str | None = None) -> None:
-    """Add a line to the record of the app session that is live where `call` belongs; without one nothing is kept."""
-    assert call.app is not None
-    assert call.conversation is not None
-    instance = tx.instances.live(call.user, call.conversation, call.app)
-    if instance is not None:
+def noted_start(tx: Tx, call: Call, now: int) -> None:
+    """Add that the business of `call` has begun."""
+    _noted(tx, call, EntryKind.CALL_STARTED if call.instance is None else EntryKind.UI_ACTION, now, None)
+
+
+def noted_end(tx: Tx, call: Call, now: int) -> None:
+    """Add how `call` ended."""
+    _noted(tx, call, EntryKind.CALL_ENDED, now, call.state.value)
+
+
+def _noted(tx: Tx, call: Call, kind: EntryKind, now: int, state: str | None) -> None:
+    """Add a line to the record of the app session `call` belongs to; without one nothing is kept."""
+    if call.instance is not None:
+        instance = tx.instances.find(call.instance)
+    elif call.app is not None and call.conversation is not None:
+        instance = tx.instances.live(call.user, call.conversation, call.app)
+    else:
+        return
+    if instance is not None and instance.is_live:
         tx.app_sessions.append(
             instance.app_session, kind, ref=call.ref, capability=call.capability, state=state, at=now
         )
@@ -25,16 +41,16 @@ def noted(tx: Tx, call: Call, kind: EntryKind, now: int, state: str | None = Non
 
 def follow(tx: Tx, call: Call, now: int) -> None:
     """Let the operation of a handler become what its call became; one that expired stays so (case C31)."""
-    if call.app is None or call.operation is not None:
+    if call.operation is not None or (call.app is None and call.instance is None):
         return
-    operation = tx.operations.find_of_call(call.ref)
+    operation = tx.operations.find_of_call(call.ref) if call.app is not None else None
     event = _event_of(call)
     if operation is not None and event is not None and event in operations.TRANSITIONS[operation.state]:
         moved = operations.step(operation, event, now=now, cause=call.code.wire if call.code else None)
         tx.operations.save(moved, was=operation.state)
         tx.audit.append(audit.of_operation(AuditEvent.OPERATION_ENDED, moved, call, now))
     if call.state in (CallState.SUCCEEDED, CallState.FAILED, CallState.CANCELLED):
-        noted(tx, call, EntryKind.CALL_ENDED, now, call.state.value)
+        noted_end(tx, call, now)
 
 
 def _event_of(call: Call) -> OperationEvent | None:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gateway.domain import approvals, calls
-from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval, ApprovalEvent, ApprovalState, digest_of
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState, ReceiptStatus
@@ -16,11 +15,13 @@ from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.activation import activation_for, placed, waiting
 from gateway.runtime.admission import await_executor
+from gateway.runtime.callers import Caller, Person, app_label
 from gateway.runtime.dispatch import dispatch, is_ready, re_check
 from gateway.runtime.effects import After, AskChanged, Effect, Refused, Told
 from gateway.runtime.ending import end, expire_if_due
 from gateway.runtime.inventory import Resolved
 from gateway.runtime.ports import Clock, Ids, Tx
+from gateway.runtime.requests import CallRequest
 from gateway.runtime.settlement import PageRefusal
 from gateway.runtime.spine import Spine
 from gateway.runtime.vault import Vault
@@ -50,20 +51,17 @@ class Approvals:
         self._ids = ids
         self._vault = vault
 
-    def asker(self, world: World, session: AgentSession, resolved: Resolved) -> LivePage | None:
+    def asker(self, world: World, caller: Caller, resolved: Resolved) -> LivePage | None:
         """The document on which the person is asked: the call's own page, else the user's best one in reach."""
-        if resolved.page is not None:
+        if resolved.page is not None or isinstance(caller, Person):
             return resolved.page
-        pages = [page for site in session.sites for page in world.pages_of(session.user, site)]
+        pages = [page for site in caller.sites for page in world.pages_of(caller.user, site)]
         return max((p for p in pages if p.is_connected), key=lambda page: page.rank, default=None)
 
     def opener(
-        self, world: World, resolved: Resolved, arguments: str, reason: str | None = None
+        self, world: World, resolved: Resolved, arguments: str, request: CallRequest
     ) -> Callable[[Call, LivePage, bool], Approval]:
-        """How to open the approval of the call `resolved` becomes; pure but for fresh names made here.
-
-        `reason` are the agent's own words, shown as such.
-        """
+        """How to open the approval of the call `request` becomes; pure but for fresh names made here."""
         name, nonce, now = self._ids.name("appr"), self._ids.secret(), self._clock.now()
 
         def open_approval(call: Call, page: LivePage, changed: bool) -> Approval:
@@ -76,7 +74,7 @@ class Approvals:
                 nonce=nonce,
                 arguments=arguments,
                 changed=changed,
-                reason=reason,
+                request=request,
             )
             return Approval(
                 id=name,
@@ -262,8 +260,7 @@ def _unknown(page: LivePage, approval: str) -> AskChanged:
 
 
 def _title(world: World, call: Call) -> str:
-    page = world.pages.get(call.page) if call.page else None
-    descriptor = world.declared(call.capability, page)
+    descriptor = world.declared_for(call)
     return (descriptor.title if descriptor else "") or call.capability
 
 
@@ -277,7 +274,7 @@ def payload_of(
     nonce: str,
     arguments: str,
     changed: bool,
-    reason: str | None = None,
+    request: CallRequest,
 ) -> str:
     """The approval payload: RFC 8785 text, made by the gateway, shown by the page byte for byte."""
     return canonical(
@@ -288,7 +285,7 @@ def payload_of(
             "nonce": nonce,
             "capability": call.capability,
             "fingerprint": call.capability_fingerprint,
-            "summary": _summary(world, resolved, call, page, arguments, changed=changed, reason=reason),
+            "summary": _summary(world, resolved, call, page, arguments, changed=changed, request=request),
             "input": arguments,
             "page": page.id,
             "epoch": page.session.epoch,
@@ -307,13 +304,12 @@ def _summary(
     arguments: str,
     *,
     changed: bool,
-    reason: str | None,
+    request: CallRequest,
 ) -> dict[str, Any]:
     return {
-        **({} if reason is None else {"reason": reason}),
+        **_asking(world, request),
         "verb": VERBS[call.effect],
         "object": resolved.descriptor.title or call.capability,
-        "agent": world.configuration.agent_label(call.agent),
         "origin": page.session.origin,
         "effect": call.effect.value,
         "risk": resolved.entry.decision.tier.value,
@@ -321,6 +317,14 @@ def _summary(
         "arguments": _shown_arguments(arguments),
         "changed": changed,
     }
+
+
+def _asking(world: World, request: CallRequest) -> dict[str, Any]:
+    """Who asks, in the gateway's words, and an agent's own words for why."""
+    if isinstance(request.caller, Person):
+        return {"agent": "", "app": app_label(world, request.caller.instance)}
+    said = {} if request.reason is None else {"reason": request.reason}
+    return {"agent": world.configuration.agent_label(request.caller.agent), **said}
 
 
 def _shown_arguments(arguments: str) -> list[dict[str, Any]]:

@@ -45,6 +45,7 @@ def of_call(event: AuditEvent, call: Call, at: int, **more: Fact) -> AuditRecord
             "agent": call.agent or None,
             "user": call.user,
             "session": call.session or None,
+            "instance": call.instance,
             "call_id": call.call_id,
             "capability": call.capability,
             "fingerprint": call.capability_fingerprint[:16],
@@ -73,9 +74,12 @@ def of_refusal(
     arguments: str | None,
     peer: str | None,
     traceparent: str | None,
-    **more: Fact,
+    frame: tuple[str, str] = ("", ""),
 ) -> AuditRecord:
-    """A record about a request that was not accepted; the capability is as asked, whatever the caller was told."""
+    """A record about a request that was not accepted; the capability is as asked, whatever the caller was told.
+
+    `frame` is where a person asked, for entries without an agent: a page session, and an instance there.
+    """
     return AuditRecord(
         stream=STREAM_OF_ENTRY[entry],
         event=AuditEvent.CALL_REFUSED,
@@ -84,6 +88,8 @@ def of_refusal(
             "agent": principal.agent or None,
             "user": principal.user,
             "session": principal.session or None,
+            "page": frame[0] or None,
+            "instance": frame[1] or None,
             "peer": peer,
             "call_id": call_id,
             "capability": capability[:160] if capability else None,
@@ -91,7 +97,6 @@ def of_refusal(
             "code": error.code.wire,
             "reason": str(error.facts["reason"]) if "reason" in error.facts else None,
             "traceparent": traceparent,
-            **more,
         },
     )
 
@@ -119,10 +124,12 @@ def of_approval(event: AuditEvent, approval: Approval, call: Call, at: int, **mo
     )
 
 
-def of_activation(event: AuditEvent, activation: Activation, at: int, **more: Fact) -> AuditRecord:
-    """A record about one attempt to make a mini app ready."""
+def of_activation(
+    event: AuditEvent, activation: Activation, at: int, *, entry: Entry = Entry.AGENT_TOOL, **more: Fact
+) -> AuditRecord:
+    """A record about one attempt to make a mini app ready; `entry` is that of the call it was begun for."""
     return AuditRecord(
-        stream=Stream.AGENT_TOOL,
+        stream=STREAM_OF_ENTRY[entry],
         event=event,
         at=at,
         facts={

@@ -18,7 +18,7 @@ from gateway.domain.calls import Call, CallEvent, CallState, Entry
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
-from gateway.runtime.admission import Plan, admit, may_see, rearm
+from gateway.runtime.admission import Plan, admit, may_see, rearm, record_of
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.attendance import Attendance, News, Places, Waiter
 from gateway.runtime.effects import After, CancelWork, Effect, Told
@@ -282,28 +282,16 @@ class Calls:
         reach(Point.ADMISSION_COMMITTED)
         if isinstance(admission, Refused) or admission.replayed or admission.call.state.is_terminal:
             self._vault.drop(plan.ref)
-        if plan.baseline is not None and _counts_as_told(admission):
-            self._inventories.remember(plan.request.session, plan.baseline, stale=plan.stale)
+        session = plan.request.caller
+        if isinstance(session, AgentSession) and plan.baseline is not None and _counts_as_told(admission):
+            self._inventories.remember(session, plan.baseline, stale=plan.stale)
         return admission
 
     def _is_attended_by_others(self, own: str) -> Callable[[str], bool]:
         return lambda ref: ref != own and (self.attendance.has_waiter(ref) or ref in self._taken)
 
     def _audit_refusal(self, tx: Tx, *, plan: Plan, now: int, error: GatewayError) -> After:
-        request = plan.request
-        tx.audit.append(
-            audit.of_refusal(
-                request.entry,
-                request.principal,
-                error,
-                now,
-                capability=request.capability,
-                call_id=request.call_id,
-                arguments=plan.digest,
-                peer=plan.peer,
-                traceparent=request.trace_context,
-            )
-        )
+        tx.audit.append(record_of(plan, error, now))
         return After(None)
 
     # -- waiting ------------------------------------------------------------------------------------------

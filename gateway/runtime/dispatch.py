@@ -7,15 +7,14 @@ from typing import Final
 
 from capabilities.contract import Readiness
 from gateway.domain import approvals, calls
-from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import ApprovalEvent, ApprovalState
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState
 from gateway.domain.canonical import canonical
-from gateway.domain.configuration import IN_PAGE, Configuration
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
+from gateway.runtime.callers import Caller, Person, found
 from gateway.runtime.effects import Effect, Execute
 from gateway.runtime.ending import end, expire_if_due
 from gateway.runtime.inventory import question_of
@@ -34,30 +33,12 @@ def binding_text(decision: Decision) -> str:
 
 
 def re_check(tx: Tx, world: World, call: Call, now: int) -> GatewayError | None:
-    """Whether anything a call was admitted on has changed: session, page, epoch, fingerprint, decision."""
-    session = tx.sessions.find(call.session)
-    return ended_grant(world, session, now) or (_world_check(tx, world, call, session) if session else None)
+    """Whether anything a call was admitted on has changed: who asked, page, epoch, fingerprint, decision."""
+    caller = found(tx, world, call, now)
+    return caller if isinstance(caller, GatewayError) else _world_check(tx, world, call, caller)
 
 
-def ended_grant(world: World, session: AgentSession | None, now: int) -> GatewayError | None:
-    """Why a session, as stored, may not be used any more; None when it may."""
-    if session is None or session.revoked_at is not None:
-        return GatewayError(ErrorCode.SESSION_REVOKED, "the agent session was revoked")
-    if not session.is_live(now):
-        return GatewayError(ErrorCode.SESSION_EXPIRED, "the agent session has expired")
-    if not _is_configured(world.configuration, session):
-        return GatewayError(ErrorCode.SESSION_REVOKED, "the configuration no longer grants this")
-    return None
-
-
-def _is_configured(configuration: Configuration, session: AgentSession) -> bool:
-    if not session.agent.startswith(IN_PAGE):
-        return session.agent in configuration.agents
-    site = configuration.sites.get(session.agent.removeprefix(IN_PAGE))
-    return site is not None and site.in_page_scope == session.scope
-
-
-def _world_check(tx: Tx, world: World, call: Call, session: AgentSession) -> GatewayError | None:
+def _world_check(tx: Tx, world: World, call: Call, caller: Caller) -> GatewayError | None:
     page = world.pages.get(call.page) if call.page else None
     if call.page is not None:
         row = tx.pages.find(call.page)
@@ -71,9 +52,11 @@ def _world_check(tx: Tx, world: World, call: Call, session: AgentSession) -> Gat
     withdrawn = app_check(tx, world, call.capability)
     if withdrawn is not None:
         return withdrawn
-    if call.app is not None and page is None and call.site is not None:
+    if isinstance(caller, Person):
+        page = caller.page
+    elif call.app is not None and page is None and call.site is not None:
         page = next(iter(world.pages_of(call.user, call.site)), None)
-    decision = world.decide(question_of(world, session, descriptor, page, on_site=call.site))
+    decision = world.decide(question_of(world, caller, descriptor, page, on_site=call.site))
     if binding_text(decision) != call.decision:
         return GatewayError(ErrorCode.POLICY_CHANGED, "the policy for this call has changed")
     return None

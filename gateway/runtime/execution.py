@@ -9,12 +9,11 @@ from typing import Final, Protocol
 import orjson
 
 from capabilities.contract import Computation, Descriptor, Handler, HandlerKind
-from gateway.domain.app_sessions import EntryKind
 from gateway.domain.calls import Call, CallState, ReceiptStatus
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode
 from gateway.failpoints import Point, reach
-from gateway.runtime.app_record import noted
+from gateway.runtime.app_record import noted_start
 from gateway.runtime.computing import computed, failed
 from gateway.runtime.effects import After, CancelWork, Execute, Receipted, Told
 from gateway.runtime.ports import Clock, Tx
@@ -160,8 +159,7 @@ class Execution:
         def work(tx: Tx) -> After:
             if started is not None:
                 tx.calls.add_receipt(call.ref, ReceiptStatus.STARTED, reason=None, at=started)
-                if call.app is not None:
-                    noted(tx, call, EntryKind.CALL_STARTED, started)
+                noted_start(tx, call, started)
             ended, effects = settle(
                 tx, call.ref, final, self._clock.now(), result_ms=limits.result_ms, page=page, epoch=epoch
             )
@@ -258,8 +256,8 @@ class Execution:
             for ref, at in started.items():
                 tx.calls.add_receipt(ref, ReceiptStatus.STARTED, reason=None, at=at)
                 call = tx.calls.find(ref)
-                if call is not None and call.app is not None:
-                    noted(tx, call, EntryKind.CALL_STARTED, at)
+                if call is not None:
+                    noted_start(tx, call, at)
             reach(Point.STARTED_STORED)
             return After(None, (Receipted(refs=tuple(started)),))
 

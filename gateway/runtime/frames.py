@@ -18,7 +18,9 @@ from gateway.runtime.running_apps import RunningApps
 from gateway.runtime.session_data import Conflict
 from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
+from gateway.runtime.ui_actions import UiActions
 from gateway.runtime.workspaces import (
+    Action,
     Answered,
     Failed,
     Foregrounded,
@@ -49,6 +51,7 @@ class Frames:
         clock: SteadyClock,
         apps: RunningApps,
         execution: Execution,
+        actions: UiActions,
         link: FrameLink,
     ) -> None:
         self._spine = spine
@@ -56,6 +59,7 @@ class Frames:
         self._clock = clock
         self._apps = apps
         self._execution = execution
+        self._actions = actions
         self._link = link
         self._running: dict[str, str] = {}
 
@@ -164,10 +168,16 @@ class Frames:
         tx.audit.append(record)
         return After(None)
 
-    async def acted(self, place: Place, action: str, _arguments: JsonObject, _tell: Tell, /) -> Any:
-        """Do what a frame asks for (entry `ui_action`)."""
-        await self._own(place)
-        raise GatewayError(ErrorCode.UNSUPPORTED, f"`{action}` is not offered to mini apps here")
+    async def acted(self, place: Place, action: Action, tell: Tell, /) -> Any:
+        """Do what a frame asks for (entry `ui_action`).
+
+        Raises:
+            GatewayError: the instance is not this page's, or nothing came of it; the stream of UI actions says why.
+        """
+        instance = await self._find(place)
+        if instance is None:
+            raise self._actions.refused(place, action, unknown_instance(place))
+        return await self._actions.act(place, instance, action, tell)
 
     async def _own(self, place: Place) -> Instance:
         found = await self._find(place)

@@ -14,9 +14,10 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.app_catalog import OfferedApp
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Listed, Snapshot, key_of
+from gateway.runtime.callers import Caller, Person, principal_of
 from gateway.runtime.world import LivePage, World
 from policy.engine import effective
-from policy.model import Declared, Question, Stage
+from policy.model import Decision, Declared, Question, Stage
 from policy.patterns import PatternSet
 from policy.vocabulary import Verdict
 
@@ -25,31 +26,33 @@ SURFACE_OPEN: Final = "ui.surface_open"
 
 
 def question_of(
-    world: World, session: AgentSession, descriptor: Descriptor, page: LivePage | None, *, on_site: str | None = None
+    world: World, caller: Caller, descriptor: Descriptor, page: LivePage | None, *, on_site: str | None = None
 ) -> Question:
-    """The facts a decision about `descriptor` for `session` is made from.
+    """The facts a decision about `descriptor` for `caller` is made from; a person's `page` is the one they act on.
 
     `on_site` is where a mini app's call belongs while none of the person's pages there is open.
     """
     configuration = world.configuration
     where = page.session.site if page else on_site
     site = configuration.sites.get(where) if where else None
+    session, who = (None if isinstance(caller, Person) else caller), principal_of(caller)
     tool, app = world.apps.tools.get(descriptor.id), world.apps.app_of(descriptor.id)
     return Question(
-        agent=session.agent,
-        user=session.user,
+        agent=who.agent,
+        user=who.user,
+        by_person=session is None,
         capability=Declared(
             id=descriptor.id, effect=descriptor.effect, risk=descriptor.risk, confirm=descriptor.confirm
         ),
         page=where is not None,
-        scope=PatternSet.of(session.scope),
+        scope=PatternSet.of(session.scope if session else ()),
         enabled=(where is None or site is not None) and (app is None or app.is_enabled),
         supported=where is not None or tool is None or not tool.is_on_page,
         app=app.id if app else None,
         required=frozenset(tool.permissions) if tool else frozenset(),
         granted=app.granted if app else frozenset(),
         site=site.name if site else None,
-        session_sites=frozenset(session.sites),
+        session_sites=frozenset(session.sites if session else ()),
         expose=site.expose if site else (),
         ticket=PatternSet.of(page.session.capabilities) if page else None,
         revisions={
@@ -68,12 +71,14 @@ def listed(world: World, session: AgentSession, descriptor: Descriptor, pages: l
     page = pages[0] if pages else None
     question = question_of(world, session, descriptor, page)
     decision = world.decide(question)
-    if decision.verdict is Verdict.FORBID:
-        return None
+    return None if decision.verdict is Verdict.FORBID else _entry(descriptor, question, decision, pages)
+
+
+def _entry(descriptor: Descriptor, question: Question, decision: Decision, pages: list[LivePage]) -> Listed:
     return Listed(
         key=key_of(question.site, descriptor.id),
         descriptor=descriptor,
-        effective=effective(question.capability, question.expose) if page else question.capability,
+        effective=effective(question.capability, question.expose) if pages else question.capability,
         site=question.site,
         decision=decision,
         pages=tuple(p.id for p in pages),
@@ -154,6 +159,33 @@ def resolve(
     if declared is None or on_page is None:
         raise GatewayError(ErrorCode.UNKNOWN_CAPABILITY, f"capability `{capability}` is not known here")
     return Resolved(entry=on_page, descriptor=declared, page=page)
+
+
+def resolve_own(world: World, person: Person, capability: str) -> Resolved:
+    """What `capability` means in the frame a person acts in: a tool of its own app, or what its page declares.
+
+    There is no inventory to look it up in: `expose`, the page's ticket and the app decide (rules B1).
+
+    Raises:
+        GatewayError: `unknown_capability`; why it is not offered is for the trail.
+    """
+    page, tool = world.pages.get(person.page.id), world.apps.tools.get(capability)
+    if page is None:
+        raise GatewayError(ErrorCode.PAGE_NOT_CONNECTED, "the page is not connected")
+    if tool is None:
+        declared = world.offered_on(page).get(capability)
+    else:
+        declared = tool.descriptor if tool.app == person.instance.app else None
+    why = "neither a tool of this app nor declared by its page"
+    if declared is not None:
+        question = question_of(world, person, declared, page)
+        decision = world.decide(question)
+        if decision.verdict is not Verdict.FORBID:
+            entry = _entry(declared, question, decision, [page])
+            return Resolved(entry=entry, descriptor=declared, page=page)
+        why = "; ".join(decision.reasons)
+    message = f"`{capability[:160]}` is not offered to this mini app here"
+    raise GatewayError(ErrorCode.UNKNOWN_CAPABILITY, message, reason=why)
 
 
 def _selected(

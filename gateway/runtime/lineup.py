@@ -112,7 +112,7 @@ class Lineup:
             GatewayError: it is refused, and audited; the call_id stays free.
         """
         request = CallRequest(
-            session=session,
+            caller=session,
             capability=wanted.capability,
             arguments=wanted.arguments,
             page=wanted.page,

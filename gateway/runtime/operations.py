@@ -11,7 +11,6 @@ import orjson
 from capabilities.contract import CallModel, DeadlineOperation, Descriptor, InterruptOperation
 from gateway.domain import calls, operations
 from gateway.domain.activations import ActivationEvent, FailureReason
-from gateway.domain.app_sessions import EntryKind
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallEvent, CallState, ReceiptStatus
 from gateway.domain.canonical import canonical
@@ -20,7 +19,7 @@ from gateway.domain.operations import Carrier, Operation, OperationEvent, Operat
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.activation import close, fail
-from gateway.runtime.app_record import noted
+from gateway.runtime.app_record import noted_end, noted_start
 from gateway.runtime.effects import Effect, Project, Told
 from gateway.runtime.ports import Tx
 from gateway.runtime.settlement import Answer, concluded
@@ -92,7 +91,7 @@ def begin_for_handler(tx: Tx, call: Call, descriptor: Descriptor, now: int) -> N
 def started(tx: Tx, call: Call, now: int) -> Effects:
     """The business of `call` has begun: its receipt, and the first line of it in the record of its app session."""
     tx.calls.add_receipt(call.ref, ReceiptStatus.STARTED, reason=None, at=now)
-    noted(tx, call, EntryKind.CALL_STARTED, now)
+    noted_start(tx, call, now)
     return (Told(call=call, progress="started"),)
 
 
@@ -108,12 +107,15 @@ def _interrupt(tx: Tx, world: World, call: Call, binding: InterruptOperation, no
     interrupted = interrupt(tx, world, *place, cause=call.capability, now=now)
     if interrupted:
         effects, answer = effects + interrupted, binding.interrupted
-    instance = tx.instances.live(*place)
-    if instance is not None and answer is not binding.nothing:
-        effects += close(tx, instance, FailureReason.INTERRUPTED, now)
     output = canonical(dict(answer)).decode()
     result_ms = world.configuration.limits.result_ms
     ended, result = concluded(call, Answer(output=output), CallEvent.SUCCEED, now, result_ms=result_ms)
+    if call.instance is not None:
+        noted_start(tx, call, now)
+        noted_end(tx, ended, now)
+    instance = tx.instances.live(*place)
+    if instance is not None and answer is not binding.nothing:
+        effects += close(tx, instance, FailureReason.INTERRUPTED, now)
     tx.calls.save(ended, was=CallState.DISPATCHED)
     assert result is not None
     tx.calls.put_result(call.ref, result)
@@ -153,7 +155,7 @@ def conclude(tx: Tx, world: World, operation: Operation, event: OperationEvent, 
     if result is not None:
         tx.calls.put_result(call.ref, result)
     tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, settled, now, cause=cause))
-    noted(tx, settled, EntryKind.CALL_ENDED, now, settled.state.value)
+    noted_end(tx, settled, now)
     reach(Point.OPERATION_SETTLED)
     return (project, Told(call=settled, result=result))
 

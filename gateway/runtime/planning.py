@@ -14,9 +14,10 @@ from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.admission import Plan, request_fingerprint
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.audit import Digester
+from gateway.runtime.callers import Caller, Person
 from gateway.runtime.computing import computed
 from gateway.runtime.inventories import Inventories, Meaning
-from gateway.runtime.inventory import Resolved
+from gateway.runtime.inventory import Resolved, resolve_own
 from gateway.runtime.limiter import Limiter
 from gateway.runtime.ports import Clock, Ids
 from gateway.runtime.requests import CallRequest
@@ -51,7 +52,8 @@ class Planner:
         self._approvals = approvals
         self._digester = digester
         self._handlers = handlers
-        self._limiter = Limiter()
+        self._agents = Limiter()
+        self._people = Limiter()
 
     async def plan(self, request: CallRequest) -> Plan:
         """Judge `request` by the world of this moment; a refusal is part of the plan, so that it is audited."""
@@ -60,10 +62,7 @@ class Planner:
         most = UI_ARGUMENT_BYTES if is_ui else world.configuration.limits.argument_bytes
         text, refusal = _canonical(request.arguments, most)
         ref = self._ids.ref()
-        meaning = await self._inventories.meaning(
-            request.session, request.capability, request.page, request.arrival, decided_by=request.inventory_revision
-        )
-        baseline, decided_by = await self._inventories.baseline(request.session), request.inventory_revision
+        meaning, revision = await self._meaning(request)
         resolved = meaning.resolved
         asks = resolved is not None and resolved.entry.decision.verdict is Verdict.ASK
         refusal = refusal or meaning.refusal or self._judge(request, meaning)
@@ -71,11 +70,11 @@ class Planner:
             request=request,
             ref=ref,
             arguments=text,
-            fingerprint=request_fingerprint(request.capability, text, request.page),
+            fingerprint=request_fingerprint(request.capability, text, request.place),
             digest=self._digester.digest(text),
             peer=this_request().peer,
             policy_revision=world.configuration.revision,
-            inventory_revision=baseline.revision if decided_by is None else decided_by,
+            inventory_revision=revision,
             generation=world.generation,
             ids=self._ids,
             join_ms=world.configuration.limits.join_ms,
@@ -83,25 +82,47 @@ class Planner:
             refusal=refusal,
             baseline=meaning.baseline,
             stale=meaning.stale,
-            asker=self._approvals.asker(world, request.session, resolved) if resolved and asks else None,
+            asker=self._approvals.asker(world, request.caller, resolved) if resolved and asks else None,
             keep_in_memory=resolved is not None and validator_of(resolved.descriptor).holds_secrets,
-            approval=self._approvals.opener(world, resolved, text, request.reason) if resolved and asks else None,
+            approval=self._approvals.opener(world, resolved, text, request) if resolved and asks else None,
             compute=self._compute(resolved, text, ref) if resolved else None,
         )
 
-    def held_to_rate(self, plan: Plan) -> Plan:
-        """`plan`, refused where its agent makes too many calls."""
-        limits = self._live.world.configuration.limits
-        wait = self._limiter.take(
-            plan.request.session.agent,
-            per_minute=limits.calls_per_minute,
-            burst=limits.calls_burst,
-            now=self._clock.monotonic(),
+    async def _meaning(self, request: CallRequest) -> tuple[Meaning, int]:
+        """What the capability means to whoever asks, and the inventory revision they decided by; 0 is none."""
+        caller, decided_by = request.caller, request.inventory_revision
+        if isinstance(caller, Person):
+            try:
+                return Meaning(resolved=resolve_own(self._live.world, caller, request.capability)), 0
+            except GatewayError as refusal:
+                return Meaning(refusal=refusal), 0
+        meaning = await self._inventories.meaning(
+            caller, request.capability, request.page, request.arrival, decided_by=decided_by
         )
+        baseline = await self._inventories.baseline(caller)
+        return meaning, baseline.revision if decided_by is None else decided_by
+
+    def held_to_rate(self, plan: Plan) -> Plan:
+        """`plan`, refused where its agent makes too many calls, or its person on their site."""
+        wait = self._wait_of(plan.request.caller)
         if wait is None:
             return plan
         limited = GatewayError(ErrorCode.RATE_LIMITED, f"too many calls; try again in {wait} ms", retry_after_ms=wait)
         return replace(plan, refusal=limited, baseline=None)
+
+    def _wait_of(self, caller: Caller) -> int | None:
+        """None when `caller` may make one more call now, else how many milliseconds until it may."""
+        configuration, now = self._live.world.configuration, self._clock.monotonic()
+        if not isinstance(caller, Person):
+            limits = configuration.limits
+            return self._agents.take(
+                caller.agent, per_minute=limits.calls_per_minute, burst=limits.calls_burst, now=now
+            )
+        where = caller.page.session
+        limits = configuration.limits_of(where.site)
+        return self._people.take(
+            (where.user, where.site), per_minute=limits.actions_per_minute, burst=limits.actions_burst, now=now
+        )
 
     def _compute(self, resolved: Resolved, arguments: str, ref: str) -> Callable[[], Answer] | None:
         handler, descriptor = self._handlers.get(resolved.descriptor.id), resolved.descriptor

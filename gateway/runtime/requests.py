@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.domain.agent_sessions import AgentSession, Principal
+from gateway.domain.agent_sessions import Principal
 from gateway.domain.calls import Call, Entry, Receipt, Result
 from gateway.domain.conversations import Following
 from gateway.domain.errors import GatewayError
 from gateway.domain.trace_context import read_traceparent
+from gateway.runtime.callers import Caller, Person, entry_of, principal_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +22,9 @@ class CallRequest:
     `following` says that the answer goes to a conversation: nobody has to wait for the call.
     """
 
-    session: AgentSession
+    caller: Caller
     capability: str
     arguments: dict[str, Any]
-    entry: Entry = Entry.AGENT_TOOL
     page: str | None = None
     call_id: str | None = None
     may_join: bool = False
@@ -45,9 +45,19 @@ class CallRequest:
         return None if found is None else found.text
 
     @property
+    def place(self) -> str | None:
+        """Where the caller says it is to run: the page it names, or the frame a person acts in."""
+        return self.caller.instance.id if isinstance(self.caller, Person) else self.page
+
+    @property
     def principal(self) -> Principal:
         """Who asks."""
-        return Principal(agent=self.session.agent, user=self.session.user, session=self.session.id)
+        return principal_of(self.caller)
+
+    @property
+    def entry(self) -> Entry:
+        """The door it came by; follows from who asks."""
+        return entry_of(self.caller)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from gateway.domain.operations import OperationEvent, OperationState
 from gateway.domain.workers import Conversation
 from gateway.runtime import session_data
 from gateway.runtime.activation import close, fail, give_up_unwanted, replace_app
+from gateway.runtime.callers import label_of
 from gateway.runtime.effects import Activate, After, CloseInstance, Effect, Project, WaiterEnded
 from gateway.runtime.host_intents import rule
 from gateway.runtime.operations import complete, conclude
@@ -139,7 +140,7 @@ class RunningApps:
             first = next(iter(tx.calls.waiting_for(attempt.id)), None) if attempt else None
             kept = session_data.read(tx, instance.app, instance.app_session, now)
             shown = Shown(app=app, state=projection_of(tx, instance, now), revision=kept.revision, data=kept.data)
-            agent = world.configuration.agent_label(first.agent) if first else ""
+            agent = label_of(tx, world, first) if first else ""
             return _Wanted(instance=instance, shown=shown, attempt=attempt, agent=agent)
 
         return await self._spine.store.run(find)

@@ -241,7 +241,7 @@ class Surface:
         if sent.stamp is not None:
             _check_stamp(sent.stamp, self._clock.now(), limits.nonce_window_ms)
         request = CallRequest(
-            session=session,
+            caller=session,
             capability=envelope.capability or "",
             arguments=envelope.input,
             page=envelope.page,

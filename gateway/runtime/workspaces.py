@@ -100,6 +100,15 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """What a frame asks for. `id` is its own name for this one request: said again, it is the same request."""
+
+    id: str
+    action: str
+    arguments: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
     """How far the call behind an action of a frame is: one receipt (`rules.md` F1)."""
 
@@ -133,10 +142,10 @@ class Workspaces(Protocol):
         """What the person or the browser did to it (entry `host_intent`)."""
         ...
 
-    async def acted(self, place: Place, action: str, arguments: JsonObject, tell: Tell, /) -> Any:
+    async def acted(self, place: Place, action: Action, tell: Tell, /) -> Any:
         """Do what the frame asks for (entry `ui_action`); returns the output as JSON values.
 
-        `tell` takes receipts while it is not over.
+        `tell` takes receipts while it is not over. Cancelled, nobody waits for it any more.
         """
         ...
 
@@ -197,7 +206,7 @@ class NoWorkspaces:
         """Refuse."""
         raise unknown_instance(place)
 
-    async def acted(self, place: Place, _action: str, _arguments: JsonObject, _tell: Tell, /) -> Any:
+    async def acted(self, place: Place, _action: Action, _tell: Tell, /) -> Any:
         """Refuse."""
         raise unknown_instance(place)
 

@@ -165,6 +165,9 @@ class MemoryCalls:
     def open_of_session(self, session: str) -> Sequence[Call]:
         return self._open(lambda call: call.session == session)
 
+    def open_of_instance(self, instance: str) -> Sequence[Call]:
+        return self._open(lambda call: call.instance == instance)
+
     def recent(self, *, limit: int, session: str | None = None, user: str | None = None) -> Sequence[Call]:
         newest = (
             call

@@ -35,6 +35,11 @@ class MemoryAgentSessions:
             raise LookupError(f"no agent session `{session.id}`")
         self._tables.sessions[session.id] = session
 
+    def of_conversation(self, user: str, conversation: str) -> Sequence[AgentSession]:
+        place = (user, conversation, None)
+        sessions = reversed(self._tables.sessions.values())
+        return [session for session in sessions if (session.user, session.conversation, session.revoked_at) == place]
+
     def list(self) -> Sequence[AgentSession]:
         return [*self._tables.sessions.values()]
 

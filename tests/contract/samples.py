@@ -65,6 +65,7 @@ def a_full_call(ref: str = "call_1") -> Call:
         conversation="talk",
         activation="actv_1",
         operation="oper_1",
+        instance="inst_1",
         approval="apr_1",
         approved_at=NOW + 2,
         orphaned_at=NOW + 3,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.runtime.ports import DuplicateKey, Store
+from gateway.runtime.ports import DuplicateKey, Store, Tx
 from tests.contract.samples import NOW, a_session
 
 pytestmark = pytest.mark.anyio
@@ -33,6 +33,19 @@ async def test_a_saved_session_replaces_the_stored_one(store: Store) -> None:
     assert await store.run(lambda tx: tx.sessions.find("ses_1")) == revoked
     with pytest.raises(LookupError):
         await store.run(lambda tx: tx.sessions.save(a_session("ses_9")))
+
+
+async def test_the_sessions_of_a_conversation_are_the_users_that_were_not_revoked(store: Store) -> None:
+    def work(tx: Tx) -> None:
+        tx.sessions.add(a_session("ses_1", conversation="conv_1"))
+        tx.sessions.add(a_session("ses_2", conversation="conv_2"))
+        tx.sessions.add(a_session("ses_3", conversation="conv_1", revoked_at=NOW))
+        tx.sessions.add(a_session("ses_4", conversation="conv_1", user="noor"))
+        tx.sessions.add(a_session("ses_5", conversation="conv_1", expires_at=NOW - 1))
+
+    await store.run(work)
+    found = await store.run(lambda tx: tx.sessions.of_conversation("maria", "conv_1"))
+    assert [session.id for session in found] == ["ses_5", "ses_1"]
 
 
 async def test_sessions_are_listed_in_order_of_adding(store: Store) -> None:

@@ -315,6 +315,22 @@ async def test_open_calls_come_in_order_of_admission(store: Store) -> None:
     assert [call.ref for call in of_session] == refs([n for n in numbers if n % 3 == 0])
 
 
+async def test_open_calls_are_found_by_the_frame_they_were_asked_for_in(store: Store) -> None:
+    def work(tx: Tx) -> None:
+        asked = {"entry": Entry.UI_ACTION, "agent": "", "session": ""}
+        tx.calls.add(a_call("call_1"), None)
+        tx.calls.add(a_call("call_2", instance="inst_1", **asked), None)
+        tx.calls.add(a_call("call_3", instance="inst_2", **asked), None)
+        tx.calls.add(a_call("call_4", instance="inst_1", page=None, **asked), None)
+        tx.calls.add(a_call("call_5", instance="inst_1", **asked), None)
+        tx.calls.save(a_call("call_5", instance="inst_1", state=CallState.CANCELLED, **asked), was=CallState.READY)
+
+    await store.run(work)
+    found = await store.run(lambda tx: tx.calls.open_of_instance("inst_1"))
+    assert [call.ref for call in found] == ["call_2", "call_4"]
+    assert await store.run(lambda tx: tx.calls.open_of_instance("inst_3")) == []
+
+
 async def test_recent_calls_come_newest_first(store: Store) -> None:
     def work(tx: Tx) -> None:
         tx.calls.add(a_call("call_1", session="ses_1", user="maria"), None)

@@ -5,6 +5,7 @@ from typing import Final
 from tests.guards.guard import Guard
 
 _APPROVALS: Final = "gateway/runtime/approvals.py"
+_CALLERS: Final = "gateway/runtime/callers.py"
 _DISPATCH: Final = "gateway/runtime/dispatch.py"
 _ENDING: Final = "gateway/runtime/ending.py"
 _ADMISSION: Final = "gateway/runtime/admission.py"
@@ -126,16 +127,16 @@ GUARDS: Final = (
         name="dispatch-looks-at-the-session",
         section="§3",
         why="work of a revoked or expired grant would still run",
-        file=_DISPATCH,
-        old="return ended_grant(world, session, now) or (_world_check(tx, world, call, session) if session else None)",
-        new="return _world_check(tx, world, call, session) if session else None",
+        file=_CALLERS,
+        old="    return ended_grant(world, session, now) or _there(session)",
+        new="    return _there(session)",
         tests=(_AFTER,),
     ),
     Guard(
         name="dispatch-asks-whether-the-file-still-grants-it",
         section="§2",
         why="an agent taken out of the file would keep what it had asked for",
-        file=_DISPATCH,
+        file=_CALLERS,
         old="if not _is_configured(world.configuration, session):",
         new="if False:",
         tests=(_AFTER,),

@@ -42,8 +42,8 @@ GUARDS: Final = (
         section="§6",
         why="a narrower session of the agent would read what it may not call",
         file=_ADMISSION,
-        old="is_own = earlier is not None and may_see(request.session, earlier)",
-        new="is_own = earlier is not None",
+        old="    return may_see(caller, call)",
+        new="    return True",
         tests=("tests/unit/runtime/test_coming_back.py",),
     ),
     Guard(
@@ -159,8 +159,8 @@ GUARDS: Final = (
         section="§3",
         why="a grant revoked while its request waited would still get a call",
         file=_ADMISSION,
-        old="ended = ended_grant(world, tx.sessions.find(request.session.id), now)",
-        new="ended = None",
+        old="    gone = ended(tx, world, request.caller, now)",
+        new="    gone = None",
         tests=("tests/unit/runtime/test_admitting.py", "tests/unit/runtime/test_restart.py"),
     ),
     Guard(

@@ -2,12 +2,26 @@
 
 from typing import Final
 
-from tests.guards import approvals, calls, caps, edge, identity, incoming, packages, page, policy, running_apps, trail
+from tests.guards import (
+    approvals,
+    calls,
+    caps,
+    edge,
+    entries,
+    identity,
+    incoming,
+    packages,
+    page,
+    policy,
+    running_apps,
+    trail,
+)
 from tests.guards.guard import Guard
 
 GUARDS: Final[tuple[Guard, ...]] = (
     *approvals.GUARDS,
     *calls.GUARDS,
+    *entries.GUARDS,
     *identity.GUARDS,
     *policy.GUARDS,
     *edge.GUARDS,

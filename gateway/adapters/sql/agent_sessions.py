@@ -43,6 +43,7 @@ SESSIONS: Final = table_of(AgentSessionRow)
 _S = SESSIONS.c
 Index("agent_sessions_expires", _S.expires_at)
 Index("agent_sessions_revoked", _S.revoked_at)
+Index("agent_sessions_conversation", _S.conversation, _S.user)
 
 _ADD: Final = Statement(insert_of(SESSIONS, without=["number"]), *names_of(SESSIONS, without=["number"]))
 _SAVE: Final = Statement(
@@ -50,6 +51,13 @@ _SAVE: Final = Statement(
 )
 _FIND: Final = Statement(select(SESSIONS).where(_S.id == value(_S.id)), "id")
 _FIND_BY_TOKEN: Final = Statement(select(SESSIONS).where(_S.token_hash == value(_S.token_hash)), "token_hash")
+_OF_CONVERSATION: Final = Statement(
+    select(SESSIONS)
+    .where(_S.conversation == value(_S.conversation), _S.user == value(_S.user), _S.revoked_at.is_(None))
+    .order_by(_S.number.desc()),
+    "conversation",
+    "user",
+)
 _LIST: Final = Statement(select(SESSIONS).order_by(_S.number))
 _EXPIRED: Final = Statement(
     select(SESSIONS).where(
@@ -96,6 +104,9 @@ class SqlAgentSessions:
     def save(self, session: AgentSession) -> None:
         if not self._connection.execute(_SAVE, (*_values(session), session.id)):
             raise LookupError(f"no agent session `{session.id}`")
+
+    def of_conversation(self, user: str, conversation: str) -> Sequence[AgentSession]:
+        return [_session_of(row) for row in self._connection.fetch_all(_OF_CONVERSATION, (conversation, user))]
 
     def list(self) -> Sequence[AgentSession]:
         return [_session_of(row) for row in self._connection.fetch_all(_LIST)]

@@ -14,6 +14,7 @@ from gateway.adapters.sql.ledger import (
     CHANGING,
     INPUTS,
     IS_OPEN,
+    IS_OPEN_IN_FRAME,
     IS_WAITING,
     NAMING,
     QUOTA,
@@ -96,6 +97,9 @@ _OPEN: Final = Statement(select(CALLS).where(IS_OPEN))
 _OPEN_ON_PAGE: Final = Statement(select(CALLS).where(IS_OPEN, _C.page == value(_C.page)), "page")
 _WAITING: Final = Statement(select(CALLS).where(IS_WAITING, _C.activation == value(_C.activation)), "activation")
 _OPEN_OF_SESSION: Final = Statement(select(CALLS).where(IS_OPEN, _C.session == value(_C.session)), "session")
+_OPEN_OF_INSTANCE: Final = Statement(
+    select(CALLS).where(IS_OPEN_IN_FRAME, _C.instance == value(_C.instance)), "instance"
+)
 _NEWEST = select(CALLS).order_by(_C.number.desc()).limit(_LIMIT)
 _RECENT: Final = Statement(_NEWEST, "limit")
 _RECENT_OF_SESSION: Final = Statement(_NEWEST.where(_C.session == value(_C.session)), "session", "limit")
@@ -405,6 +409,9 @@ class SqlCalls:
 
     def open_of_session(self, session: str) -> Sequence[Call]:
         return self._admitted(_OPEN_OF_SESSION, (session,))
+
+    def open_of_instance(self, instance: str) -> Sequence[Call]:
+        return self._admitted(_OPEN_OF_INSTANCE, (instance,))
 
     def recent(self, *, limit: int, session: str | None = None, user: str | None = None) -> Sequence[Call]:
         match session, user:

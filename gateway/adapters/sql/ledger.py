@@ -65,6 +65,7 @@ CALLS: Final = Table(
     optional("conversation", TEXT),
     optional("activation", TEXT),
     optional("operation", TEXT),
+    optional("instance", TEXT),
     UniqueConstraint("agent", "user", "entry", "call_id", name="calls_key"),
     UniqueConstraint("ref", name="calls_ref"),
     sqlite_strict=True,
@@ -85,6 +86,8 @@ Index("calls_open", _C.state, _C.session, _C.page, sqlite_where=IS_OPEN, postgre
 Index("calls_ended", _C.minted, _C.ended_at)
 Index("calls_of_session", _C.session, _C.number)
 Index("calls_of_user", _C.user, _C.number)
+IS_OPEN_IN_FRAME: Final = IS_OPEN & _C.instance.is_not(None)
+Index("calls_of_instance", _C.instance, sqlite_where=IS_OPEN_IN_FRAME, postgresql_where=IS_OPEN_IN_FRAME)
 IS_WAITING: Final = one_of(_C.state, [CallState.WAITING_ACTIVATION])
 Index("calls_waiting", _C.activation, sqlite_where=IS_WAITING, postgresql_where=IS_WAITING)
 
@@ -199,6 +202,7 @@ def changing_values(call: Call) -> Values:
         call.conversation,
         call.activation,
         call.operation,
+        call.instance,
     )
 
 
@@ -250,6 +254,7 @@ def call_of(row: Row) -> Call:
         conversation,
         activation,
         operation,
+        instance,
     ) = row
     return Call(
         ref=ref,
@@ -275,6 +280,7 @@ def call_of(row: Row) -> Call:
         epoch=epoch,
         timeout_ms=timeout_ms,
         admitted_at=admitted_at,
+        instance=instance,
         deadline=deadline,
         approve_by=approve_by,
         input_in_memory=input_in_memory == 1,

@@ -121,7 +121,7 @@ class ToolCalls:
         exchange = asked.exchange
         key = _call_id(asked.meta) or call_id
         request = CallRequest(
-            session=exchange.session,
+            caller=exchange.session,
             capability=capability,
             arguments=arguments,
             page=selector,

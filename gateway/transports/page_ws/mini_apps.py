@@ -21,8 +21,8 @@ from gateway.transports.page_ws.incoming import DOOR
 from gateway.transports.page_ws.outgoing import Outgoing
 from gateway.transports.page_ws.results import said_answer
 
-AT_ONCE: Final = 8
-"""Actions of one socket's frames that run at the same time."""
+AT_ONCE: Final = 32
+"""Actions of one socket's frames that are answered at the same time; how many become calls is for the use case."""
 
 _NEWS: Final[Mapping[type[Frame], Callable[[Any], told.News]]] = {
     frames.Opened: lambda _: told.Opened(),
@@ -81,7 +81,9 @@ class MiniApps:
     def act(self, page: LivePage, frame: frames.AppAction) -> None:
         """Do what a mini app's frame asks for, beside its other requests."""
         if len(self._acting) >= AT_ONCE:
-            busy = GatewayError(ErrorCode.BUSY, f"{AT_ONCE} actions of this page's mini apps are running already")
+            busy = GatewayError(
+                ErrorCode.BUSY, f"{AT_ONCE} actions of this page's mini apps are being answered already"
+            )
             self._services.spine.spawn(self._refuse(page, frame, busy))
             return
         task = asyncio.create_task(self._act(page, frame))
@@ -89,7 +91,7 @@ class MiniApps:
         task.add_done_callback(self._acting.discard)
 
     async def hang_up(self) -> None:
-        """The socket went away: nobody hears these replies any more. What they asked for goes on."""
+        """The socket went away, and nobody hears these replies any more: work that was begun goes on."""
         tasks = tuple(self._acting)
         for task in tasks:
             task.cancel()
@@ -109,7 +111,8 @@ class MiniApps:
 
         try:
             place = Place(page=page, instance=frame.instance)
-            output = await self._workspaces.acted(place, frame.action, frame.input, tell)
+            action = told.Action(id=frame.id, action=frame.action, arguments=frame.input)
+            output = await self._workspaces.acted(place, action, tell)
         except (GatewayError, StoreBusy, StoreUnavailable) as failure:
             await self._refuse(page, frame, refusal_of(failure))
         else:

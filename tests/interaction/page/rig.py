@@ -286,7 +286,7 @@ class Rig:
     ) -> tuple[Outcome, Any]:
         return await self.services.calls.submit(
             CallRequest(
-                session=session,
+                caller=session,
                 capability=capability,
                 arguments=arguments,
                 arrival=self.services.inventories.arrive(),

@@ -1,7 +1,10 @@
 """A mini app with one tool of each kind, and the page that shows it, for the tests of running apps."""
 
+import asyncio
 from dataclasses import replace
 from typing import Any, Final
+
+import pytest
 
 from capabilities.contract import (
     CallModel,
@@ -15,9 +18,10 @@ from capabilities.contract import (
 )
 from gateway.domain.app_catalog import AppTool, Catalog, OfferedApp, OfferedSurface
 from gateway.domain.calls import Receipt
+from gateway.domain.errors import GatewayError
 from gateway.domain.intents import HostIntent
 from gateway.runtime.settlement import Answer
-from gateway.runtime.workspaces import Answered, Foregrounded, News, Opened, Place, Refused
+from gateway.runtime.workspaces import Action, Answered, Foregrounded, News, Opened, Place, Refused, Told
 from policy.vocabulary import Confirm, Effect
 from tests.unit.runtime.rig import Document, Rig, configuration, site
 
@@ -167,10 +171,51 @@ class Screen:
     async def answer(self, ref: str, text: str) -> None:
         await self.say(Answered(ref, Answer(output=text)))
 
+    def act(self, action: str, arguments: Any = None, *, name: str = "r1", instance: str | None = None) -> "Acting":
+        """Let the frame ask for `action`, under the name `name`."""
+        return Acting(self, Action(id=name, action=action, arguments=arguments or {}), instance or self.instance)
+
     async def intend(self, intent: HostIntent, instance: str | None = None) -> None:
         place = Place(page=self.page.live, instance=instance or self.instance)
         await self.rig.services.workspaces.intended(place, intent)
         await self.rig.settle()
+
+
+class Acting:
+    """One request of a frame, and what the frame heard of it."""
+
+    def __init__(self, screen: Screen, action: Action, instance: str) -> None:
+        self.receipts: list[Told] = []
+        self.place = Place(page=screen.page.live, instance=instance)
+        workspaces = screen.rig.services.workspaces
+        self.task = asyncio.create_task(workspaces.acted(self.place, action, self.receipts.append))
+        self._rig = screen.rig
+
+    @property
+    def told(self) -> list[str]:
+        return [receipt.status for receipt in self.receipts]
+
+    async def settle(self) -> "Acting":
+        await self._rig.settle()
+        return self
+
+    async def output(self) -> Any:
+        """What it came to."""
+        await self._rig.settle()
+        assert self.task.done(), "it is still under way"
+        return await self.task
+
+    async def refusal(self) -> str:
+        """The code of what came of it instead."""
+        with pytest.raises(GatewayError) as refused:
+            await self.output()
+        return refused.value.code.wire
+
+    async def hang_up(self) -> None:
+        """The socket of the document ends."""
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+        await self._rig.settle()
 
 
 async def a_screen(rig: Rig, **how: Any) -> Screen:

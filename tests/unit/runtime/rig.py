@@ -226,7 +226,7 @@ class Rig:
 
     def request(self, session: AgentSession, capability: str, arguments: Any, **more: Any) -> CallRequest:
         given: dict[str, Any] = {"arrival": self.services.inventories.arrive(), **more}
-        return CallRequest(session=session, capability=capability, arguments=arguments, **given)
+        return CallRequest(caller=session, capability=capability, arguments=arguments, **given)
 
     async def submit(
         self, session: AgentSession, capability: str, arguments: Any, **more: Any
@@ -250,6 +250,14 @@ class Rig:
         )
         bodies = [json.loads(record.body) for record in chained]
         return [b["facts"] for b in bodies if b["event"] == event and facts.items() <= b["facts"].items()]
+
+    async def stream_of(self, event: str, **facts: Any) -> set[str]:
+        """The streams that hold records of `event` with these `facts`."""
+        chained = await self.store.run(
+            lambda tx: [r for stream in Stream for r in tx.audit.read(stream, after=0, limit=10_000)]
+        )
+        bodies = [(record.stream.value, json.loads(record.body)) for record in chained]
+        return {s for s, b in bodies if b["event"] == event and facts.items() <= b["facts"].items()}
 
     async def trail(self) -> str:
         """The whole trail as one text."""
