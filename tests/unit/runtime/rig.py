@@ -273,7 +273,7 @@ async def running(
     clock: FakeClock | None = None,
     builtins: Mapping[str, tuple[Descriptor, Handler]] | None = None,
     is_on: Callable[[], bool] = lambda: True,
-    apps: Sequence[OfferedApp] = (),
+    offered: Sequence[OfferedApp] = (),
     files: MemoryAppFiles | None = None,
     probe: AppProbe | None = None,
     workers: Callable[[Clock], Workers] | None = None,
@@ -309,8 +309,8 @@ async def running(
     )
     rig = Rig(services, store, clock, sweeper)
     await services.mini_apps.load()
-    if apps:
-        services.live.install(Catalog.of(apps))
+    if offered:
+        services.live.install(Catalog.of(offered))
     await services.running.restore()
     yield rig
     await rig.settle()

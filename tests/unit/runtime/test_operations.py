@@ -20,7 +20,7 @@ STARTED = ["accepted", "starting", "started"]
 
 @pytest.fixture
 async def rig() -> AsyncGenerator[Rig]:
-    async with running(apps=[focus()], **with_focus()) as made:
+    async with running(offered=[focus()], **with_focus()) as made:
         yield made
 
 
@@ -182,10 +182,10 @@ async def test_a_page_that_stays_away_a_minute_counts_as_closed(rig: Rig) -> Non
 
 async def test_a_restart_loses_no_operation() -> None:
     store, clock = MemoryStore(), FakeClock()
-    async with running(store, clock, apps=[focus()], **with_focus()) as rig:
+    async with running(store, clock, offered=[focus()], **with_focus()) as rig:
         screen, _, ref = await started(rig)
         page = screen.page
-    async with running(store, clock, apps=[focus()], **with_focus()) as rig:
+    async with running(store, clock, offered=[focus()], **with_focus()) as rig:
         assert (await rig.call(ref)).state is CallState.DISPATCHED
         await rig.page(resume=page)
         await rig.after(10 * MINUTE)
@@ -195,10 +195,10 @@ async def test_a_restart_loses_no_operation() -> None:
 
 async def test_a_start_that_waits_survives_a_restart() -> None:
     store, clock = MemoryStore(), FakeClock()
-    async with running(store, clock, apps=[focus()], **with_focus()) as rig:
+    async with running(store, clock, offered=[focus()], **with_focus()) as rig:
         screen, session = await a_screen(rig), await agent(rig)
         ref = await start(rig, session)
-    async with running(store, clock, apps=[focus()], **with_focus()) as rig:
+    async with running(store, clock, offered=[focus()], **with_focus()) as rig:
         again = Screen(await rig.page(resume=screen.page))
         await again.come_to_front()
         assert await receipts(rig, ref) == STARTED
@@ -254,10 +254,10 @@ async def test_the_record_of_its_app_session_begins_with_the_work(rig: Rig) -> N
 
 async def test_a_package_that_was_changed_while_no_gateway_ran_takes_its_instances_down() -> None:
     store, clock = MemoryStore(), FakeClock()
-    async with running(store, clock, apps=[focus()], **with_focus()) as rig:
+    async with running(store, clock, offered=[focus()], **with_focus()) as rig:
         screen, _, ref = await started(rig)
         instance = screen.instance
-    async with running(store, clock, apps=[focus(digest="e" * 64)], **with_focus()) as rig:
+    async with running(store, clock, offered=[focus(digest="e" * 64)], **with_focus()) as rig:
         closed = await rig.store.run(lambda tx: tx.instances.find(instance))
         assert closed is not None
         assert (closed.is_live, closed.reason) == (False, "app_withdrawn")
