@@ -85,13 +85,13 @@ async def test_what_was_to_run_in_a_frame_that_was_closed_runs_nowhere(rig: Rig)
 
 async def test_nobody_goes_before_those_who_waited_through_a_restart() -> None:
     store, clock = MemoryStore(), FakeClock()
-    async with running(store, clock, apps=[focus()], **with_focus()) as rig:
+    async with running(store, clock, offered=[focus()], **with_focus()) as rig:
         screen, session = await a_screen(rig), await agent(rig)
         first, waiter = await rig.submit(session, "focus.draw", {"n": 1}, call_id="draw-0001")
         rig.hang_up(waiter)
         await rig.settle()
         await screen.open()
-    async with running(store, clock, apps=[focus()], **with_focus()) as rig:
+    async with running(store, clock, offered=[focus()], **with_focus()) as rig:
         await rig.submit(session, "focus.draw", {"n": 1}, call_id="draw-0001")
         again = Screen(await rig.page(LIST, resume=screen.page))
         second = await ask(rig, session, n=2)
