@@ -288,9 +288,11 @@ async def test_a_hook_that_raises_fails_everybody_and_the_next_call_tries_again(
     """Case C33, Y3."""
     house.start()
     house.gates.shut("activate", ServiceDenied(Denial.NOT_PERMITTED, "no config"))
-    failure = await house.workers.activate(APP, HERE, within_ms=60_000)
-    assert failure is not None
-    assert (failure.fault, failure.message) == (HookFault.RAISED, "no config")
+    asked = (house.workers.activate(APP, HERE, within_ms=60_000) for _ in range(3))
+    for failure in await asyncio.gather(*asked):
+        assert failure is not None
+        assert (failure.fault, failure.message) == (HookFault.RAISED, "no config")
+    assert house.gates.times("activate") == 1
     ending = await house.news.ending(house.submit("ready"))
     assert (ending.code, ending.message) == (ErrorCode.APP_ACTIVATION_FAILED, "no config")
     house.gates.shut("activate")

@@ -15,6 +15,7 @@ from tests.guards import (
     policy,
     running_apps,
     trail,
+    workers,
 )
 from tests.guards.guard import Guard
 
@@ -31,4 +32,5 @@ GUARDS: Final[tuple[Guard, ...]] = (
     *packages.GUARDS,
     *page.GUARDS,
     *running_apps.GUARDS,
+    *workers.GUARDS,
 )

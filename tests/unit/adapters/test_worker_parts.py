@@ -45,7 +45,8 @@ async def test_a_frame_has_a_largest_size_and_is_whole() -> None:
     assert FRAME_BYTES >= RESULT_BYTES + 1_024
     longest = bytes(FRAME_BYTES)
     assert await next_frame(reader_of(FRAME_BYTES.to_bytes(4, "big") + longest)) == longest
-    for broken in ((FRAME_BYTES + 1).to_bytes(4, "big"), b"\0\0", b"\0\0\0\5four"):
+    beyond = (FRAME_BYTES + 1).to_bytes(4, "big") + longest + b" "
+    for broken in (beyond, b"\0\0", b"\0\0\0\5four"):
         with pytest.raises(Broken):
             await next_frame(reader_of(broken))
     assert read_frame(io.BytesIO(b"\0\0\0\5four")) is None

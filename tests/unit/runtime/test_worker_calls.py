@@ -103,7 +103,7 @@ def tools(doing: list[Doing]) -> AgentTools:
 @pytest.fixture
 async def orders() -> AsyncGenerator[Orders]:
     doing: list[Doing] = []
-    grant = AppGrant(secrets={"token": "ORDERS_TOKEN", "unset": "ORDERS_UNSET"})
+    grant = AppGrant(secrets={"token": "ORDERS_TOKEN", "unset": "ORDERS_UNSET", "undeclared": "OTHER"})
     async with running(
         store=MemoryStore(),
         workers=lambda clock: FakeWorkers(clock, {APP: tools(doing)}),
@@ -244,7 +244,7 @@ async def test_a_call_no_worker_takes_fails_and_may_be_tried_again(orders: Order
 async def test_a_secret_is_one_that_is_declared_granted_and_set(orders: Orders) -> None:
     async def ask(context: HandlerContext) -> dict[str, Any]:
         told = dict[str, str]()
-        for name in ("token", "unset", "other", "OTHER", "ORDERS_TOKEN"):
+        for name in ("token", "unset", "undeclared", "OTHER", "ORDERS_TOKEN"):
             try:
                 told[name] = await context.secret(name)
             except NotPermitted as error:
@@ -255,7 +255,7 @@ async def test_a_secret_is_one_that_is_declared_granted_and_set(orders: Orders) 
     assert told["token"] == "MARKER-9"
     assert [name for name, value in told.items() if "MARKER" in value] == ["token"]
     refused = await orders.rig.records("handler.refused", app=APP, what="secret")
-    assert [record["target"] for record in refused] == ["unset", "other", "OTHER", "ORDERS_TOKEN"]
+    assert [record["target"] for record in refused] == ["unset", "undeclared", "OTHER", "ORDERS_TOKEN"]
     assert "MARKER" not in await orders.rig.trail()
 
 
