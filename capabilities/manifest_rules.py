@@ -218,6 +218,8 @@ def _needs(manifest: Manifest) -> Iterator[Fault]:
         yield Fault("/tools", "an app has a tool or a surface")
     kinds = {tool.handler.kind for tool in manifest.tools}
     hooked = manifest.activation.on_activate or manifest.activation.on_deactivate
+    if not manifest.tools and not manifest.surfaces:
+        yield Fault("/tools", "without a tool or a surface the app offers nothing")
     if manifest.python is None and (HandlerKind.PYTHON in kinds or hooked):
         yield Fault("/python", "a tool or a hook in Python needs a module")
     if manifest.python is not None and HandlerKind.PYTHON not in kinds and not hooked:

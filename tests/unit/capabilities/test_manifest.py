@@ -145,7 +145,8 @@ def test_none_of_its_parts_may_be_missing(path: tuple[str | int, ...]) -> None:
         (("app", "version"), "01.0.0"),
         (("app", "name"), ""),
         (("contract_version",), "-1"),
-        (("tools",), []),
+        (("tools",), None),
+        (("tools",), [a_tool(f"notes.t{number}") for number in range(65)]),
         (("tools", 0, "title"), ""),
         (("tools", 0, "description"), ""),
         (("tools", 0, "description"), "d" * 4_097),
@@ -269,6 +270,7 @@ def with_surface(tool: dict[str, Any]) -> dict[str, Any]:
         (with_surface(a_tool(handler=FRAME)), "/tools/0/readiness"),
         (with_surface(a_start(readiness="activation_not_required")), "/tools/0/not_started"),
         (with_surface(a_start(permissions=["secret:token"])), "/tools/0/permissions"),
+        (a_python_app(tools=[], python=None), "/tools"),
         (a_python_app(python=None), "/python"),
         (a_surface_app(activation={"on_activate": True, "on_deactivate": False}), "/python"),
         (WHOLE | {"tools": [a_start()]}, "/python"),
@@ -294,6 +296,11 @@ def test_a_contradiction_is_told(value: dict[str, Any], pointer: str) -> None:
 )
 def test_what_does_not_contradict_itself_is_taken(tool: dict[str, Any]) -> None:
     assert faults(with_surface(tool)) == []
+
+
+def test_an_app_may_have_a_surface_and_no_tool() -> None:
+    manifest = make_manifest(a_surface_app(tools=[]))
+    assert (manifest.segments, manifest.descriptors()) == (frozenset(), ())
 
 
 def test_a_handler_in_python_may_carry_an_operation_and_get_ready_without_a_surface() -> None:
