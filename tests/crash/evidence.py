@@ -2,15 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import orjson
 
+from capabilities.package import PackageRefused, package_of
+from gateway.adapters.app_files import FOLDER, FolderAppFiles
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditEvent, ChainedRecord
 from gateway.domain.calls import Call, Result
+from gateway.domain.mini_apps import AppVersion, MiniApp
 from gateway.domain.pages import PageSession
-from gateway.runtime.ports import Tx
+from gateway.runtime.ports import FilesRefused, Tx
 
 ALL: Final = 1_000_000
 
@@ -35,6 +39,11 @@ class Evidence:
     inputs: frozenset[str]
     approvals: Mapping[str, Approval]
     pages: Mapping[str, PageSession]
+    apps: Sequence[MiniApp]
+    versions: Mapping[str, AppVersion]
+    """Kept versions of mini apps by digest."""
+    folders: Mapping[str, str | None]
+    """What lies where packages are kept, by name, and what is wrong with it."""
     used: int
     open: int
     records: Sequence[ChainedRecord]
@@ -66,10 +75,29 @@ def collect(tx: Tx) -> Evidence:
         inputs=frozenset(ref for ref in calls if tx.calls.input_of(ref) is not None),
         approvals={approval.id: approval for approval in approvals if approval is not None},
         pages={page.id: page for page in pages if page is not None},
+        apps=tx.mini_apps.list(),
+        versions={
+            version.digest: version for app in tx.mini_apps.list() for version in tx.mini_apps.versions(app.id)
+        },
+        folders={},
         used=used,
         open=still_open,
         records=records,
     )
+
+
+def look(data: Path) -> dict[str, str | None]:
+    """The folders of installed packages as the disk has them."""
+    files = FolderAppFiles(data)
+    return {entry.name: _flaw_of(files, entry.name) for entry in (data / FOLDER).glob("*")}
+
+
+def _flaw_of(files: FolderAppFiles, name: str) -> str | None:
+    try:
+        package = package_of(files.load(name))
+    except (FilesRefused, PackageRefused) as refused:
+        return str(refused)
+    return None if package.digest == name else "it is another package"
 
 
 def _is_accepted(tx: Tx, ref: str) -> bool:

@@ -17,8 +17,9 @@ from gateway.domain.approvals import ApprovalState
 from gateway.domain.audit import GENESIS, AuditEvent
 from gateway.domain.calls import LAPSE_MS, OPEN, ORPHAN_MS, TRANSITIONS, Call, CallState
 from gateway.domain.errors import ErrorCode
+from gateway.domain.mini_apps import AppState
 from tests.crash.evidence import Evidence, Record
-from tests.crash.memory import FINAL, Contradiction, Memory
+from tests.crash.memory import FINAL, AppStanding, Contradiction, Memory
 
 Clause = Callable[["Case"], Iterator[str]]
 
@@ -292,6 +293,53 @@ def _limit(row: Call) -> int:
     return min(bound for bound in bounds if bound is not None)
 
 
+# -- mini apps ------------------------------------------------------------------------------------------------------
+
+
+def _an_app_is_as_it_was_told_or_as_was_asked(case: Case) -> Iterator[str]:
+    found = standing_of(case.evidence)
+    if found not in (case.memory.app, case.memory.app_pending):
+        yield f"the app was {case.memory.app}, then {case.memory.app_pending} was asked for, and it is {found}"
+
+
+def standing_of(evidence: Evidence) -> AppStanding:
+    """Where the rows say that the app stands."""
+    if not evidence.apps:
+        return AppStanding(state=AppState.ABSENT)
+    app = evidence.apps[0]
+    return AppStanding(state=app.state, version=evidence.versions[app.digest].version)
+
+
+def _the_files_of_an_app_are_whole_and_no_others_are_left(case: Case) -> Iterator[str]:
+    for digest, flaw in case.evidence.folders.items():
+        if flaw is not None:
+            yield f"package `{digest[:12]}`: {flaw}"
+    if case.at_start and case.evidence.folders.keys() != case.evidence.versions.keys():
+        yield f"the rows name {sorted(case.evidence.versions)}, the disk has {sorted(case.evidence.folders)}"
+
+
+def _every_change_of_an_app_left_its_record(case: Case) -> Iterator[str]:
+    told = AppStanding(state=AppState.ABSENT)
+    for record in case.trail:
+        state = _APP_EVENTS.get(record.event)
+        if state is not None:
+            told = AppStanding(state=state(told.state), version=str(record.facts["version"]))
+    if told.state is AppState.ABSENT:
+        told = AppStanding(state=AppState.ABSENT)
+    if told != standing_of(case.evidence):
+        yield f"the trail of the app ends in {told}, it is {standing_of(case.evidence)}"
+
+
+_APP_EVENTS: Final[Mapping[AuditEvent, Callable[[AppState], AppState]]] = {
+    AuditEvent.APP_INSTALLED: lambda _: AppState.DISABLED,
+    AuditEvent.APP_ENABLED: lambda _: AppState.ENABLED,
+    AuditEvent.APP_DISABLED: lambda _: AppState.DISABLED,
+    AuditEvent.APP_UPGRADED: lambda state: state,
+    AuditEvent.APP_ROLLED_BACK: lambda state: state,
+    AuditEvent.APP_REMOVED: lambda _: AppState.ABSENT,
+}
+
+
 def _epochs_never_go_back(case: Case) -> Iterator[str]:
     for page, epoch in case.memory.epochs.items():
         row = case.evidence.pages.get(page)
@@ -316,4 +364,7 @@ CLAUSES: Final[Mapping[str, Clause]] = {
     "dispatched at the kill is unknown": _nothing_stays_dispatched,
     "what waits survives, or ends by the rules": _what_waits_survives_or_ends_by_the_rules,
     "a page's epoch never goes back": _epochs_never_go_back,
+    "an app is as it was told, or as was asked": _an_app_is_as_it_was_told_or_as_was_asked,
+    "an app's files are whole, and no others are left": _the_files_of_an_app_are_whole_and_no_others_are_left,
+    "every change of an app left its record": _every_change_of_an_app_left_its_record,
 }

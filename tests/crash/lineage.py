@@ -13,9 +13,10 @@ import httpx
 from websockets.exceptions import WebSocketException
 
 from gateway.failpoints import Point
+from tests.crash.administrator import Administrator
 from tests.crash.agents import GONE, Agents
 from tests.crash.gateway import Life, start
-from tests.crash.judge import judge
+from tests.crash.judge import judge, standing_of
 from tests.crash.memory import Contradiction, Memory
 from tests.crash.page import Page
 from tests.crash.plan import AT_START, RELOADING, STOPPING, Kill
@@ -66,6 +67,9 @@ class Lineage:
         self._port = free_port(self._dice)
         self._http = httpx.AsyncClient(
             base_url=f"http://{HOST}:{self._port}", timeout=10, limits=httpx.Limits(max_connections=None)
+        )
+        self._administrator = Administrator(
+            self.folder / "data", self.folder, self.memory, Random(f"{self.seed} administrator")
         )
         self._config = self.folder / "ostiary.yaml"
         self._configure()
@@ -118,7 +122,7 @@ class Lineage:
 
     async def _load(self, life: Life, kill: Kill) -> None:
         agents = await self._opened(life)
-        working = asyncio.create_task(agents.work(lambda: life.is_over))
+        working = asyncio.create_task(self._work(agents, life))
         probing = asyncio.create_task(self._probe(agents))
         try:
             with suppress(TimeoutError):
@@ -136,6 +140,9 @@ class Lineage:
             for ended in await asyncio.gather(working, probing, return_exceptions=True):
                 if isinstance(ended, Exception):
                     raise ended
+
+    async def _work(self, agents: Agents, life: Life) -> None:
+        await asyncio.gather(agents.work(lambda: life.is_over), self._administrator.work(lambda: life.is_over))
 
     async def _provoke(self, life: Life, kill: Kill) -> None:
         if kill.point is None:
@@ -234,6 +241,7 @@ class Lineage:
             self.fates[-1] = Fate(kill=last.kill, is_dead=last.is_dead, broken=(*last.broken, *broken))
         elif broken:
             raise RuntimeError(f"broken before the first kill: {broken[0]}")
+        self.memory.app, self.memory.app_pending = standing_of(born.evidence), None
         self.memory.contradictions.clear()
 
     async def _stop(self, number: signal.Signals = signal.SIGTERM) -> None:

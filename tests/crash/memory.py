@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from gateway.domain.mini_apps import AppState
+
 FINAL: Final = frozenset({"succeeded", "failed", "denied", "expired", "cancelled"})
 
 
@@ -39,6 +41,14 @@ class Transmission:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AppStanding:
+    """Where a mini app stands, and in which version."""
+
+    state: AppState
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
     """Something said before that a later answer takes back."""
 
@@ -67,6 +77,10 @@ class Memory:
     contradictions: list[Contradiction] = field(default_factory=list[Contradiction])
     answers: int = 0
     """Answers that named a call."""
+    app: AppStanding = field(default_factory=lambda: AppStanding(state=AppState.ABSENT))
+    """Where the administrator was last told that the app stands."""
+    app_pending: AppStanding | None = None
+    """What a command makes of the app that was sent and not answered."""
 
     def hear(self, told: Told) -> None:
         """Take an answer in, and note where it contradicts an earlier one."""

@@ -14,6 +14,7 @@ AT_START: Final = frozenset(
         Point.RECOVERY_WRITTEN,
         Point.RECOVERY_COMMITTED,
         Point.PURGE_WRITTEN,
+        Point.APPS_VERIFIED,
     }
 )
 """Passed before anybody can ask for anything."""

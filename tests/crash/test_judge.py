@@ -10,11 +10,12 @@ import pytest
 from gateway.domain.approvals import ApprovalState
 from gateway.domain.audit import GENESIS, AuditEvent, AuditRecord, ChainedRecord, Stream, body_of, chain
 from gateway.domain.calls import Call, CallState, Result
+from gateway.domain.mini_apps import AppState, AppVersion, MiniApp
 from gateway.domain.pages import PageSession
 from gateway.runtime import audit
 from tests.crash.evidence import Evidence
 from tests.crash.judge import CLAUSES, judge
-from tests.crash.memory import Asked, Memory, Told
+from tests.crash.memory import AppStanding, Asked, Memory, Told
 from tests.support.rows import NOW, a_call, an_approval
 
 ASKED = Asked(agent="claude", capability="todo.add", title="milk", call_id="call-id-1")
@@ -39,7 +40,18 @@ PAGE = PageSession(
     seen_at=NOW,
     standing_until=NOW,
 )
+APP = MiniApp(
+    id="com.example.focus",
+    state=AppState.ENABLED,
+    digest="d" * 64,
+    granted=(),
+    installed_at=NOW,
+    changed_at=NOW,
+)
+VERSION = AppVersion(digest=APP.digest, app=APP.id, version="1.0.0", manifest="{}", key=None, installed_at=NOW)
 STORY = (
+    audit.of_admin(AuditEvent.APP_INSTALLED, NOW, app=APP.id, version="1.0.0"),
+    audit.of_admin(AuditEvent.APP_ENABLED, NOW, app=APP.id, version="1.0.0"),
     audit.of_call(AuditEvent.CALL_ADMITTED, READY, NOW),
     audit.of_approval(AuditEvent.APPROVAL_OPENED, OPEN, READY, NOW),
     audit.of_call(AuditEvent.CALL_ADMITTED, WAITING, NOW),
@@ -75,6 +87,9 @@ def sound() -> Evidence:
         inputs=frozenset({WAITING.ref}),
         approvals={approval.id: approval for approval in (CONSUMED, SECOND)},
         pages={PAGE.id: PAGE},
+        apps=[APP],
+        versions={VERSION.digest: VERSION},
+        folders={VERSION.digest: None},
         used=3,
         open=1,
         records=chained(*STORY),
@@ -90,6 +105,7 @@ def remembered() -> Memory:
         memory.asked_to_run[ref] += 1
         memory.effects[ref] += 1
     memory.welcome(PAGE.id, PAGE.epoch)
+    memory.app = AppStanding(state=AppState.ENABLED, version="1.0.0")
     return memory
 
 
@@ -138,6 +154,11 @@ BREAKS: dict[str, Callable[[], Evidence]] = {
     "what waits survives, or ends by the rules": lambda: with_call(
         WAITING, state=CallState.EXPIRED, ended_at=NOW + 1
     ),
+    "an app is as it was told, or as was asked": lambda: replace(
+        sound(), apps=[replace(APP, state=AppState.DISABLED)]
+    ),
+    "an app's files are whole, and no others are left": lambda: replace(sound(), folders={VERSION.digest: "half"}),
+    "every change of an app left its record": lambda: without(AuditEvent.APP_ENABLED),
     "a page's epoch never goes back": lambda: replace(sound(), pages={PAGE.id: replace(PAGE, epoch=2)}),
 }
 
@@ -145,6 +166,17 @@ BREAKS: dict[str, Callable[[], Evidence]] = {
 @pytest.mark.parametrize("clause", BREAKS)
 def test_a_store_that_breaks_a_clause_is_caught(clause: str) -> None:
     assert clause in broken(BREAKS[clause]())
+
+
+def test_a_package_nobody_needs_is_caught() -> None:
+    left = replace(sound(), folders={VERSION.digest: None, ".incoming-1": None})
+    assert broken(left) == {"an app's files are whole, and no others are left"}
+
+
+def test_an_app_may_be_what_was_asked_for_last() -> None:
+    memory = remembered()
+    memory.app_pending, memory.app = memory.app, AppStanding(state=AppState.DISABLED, version="1.0.0")
+    assert judge(sound(), memory) == []
 
 
 def test_a_second_effect_is_caught() -> None:

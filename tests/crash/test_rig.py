@@ -17,6 +17,10 @@ KILLS = (
     Kill(point=Point.SETTLEMENT_WRITTEN, nth=2),
     Kill(point=Point.RECOVERY_WRITTEN),
     Kill(point=Point.HELLO_COMMITTED),
+    Kill(point=Point.PACKAGE_WRITTEN, nth=2),
+    Kill(point=Point.PACKAGE_NAMED),
+    Kill(point=Point.APP_CHANGE_WRITTEN, nth=5),
+    Kill(point=Point.APP_CHANGE_COMMITTED, nth=3),
 )
 
 

@@ -4,7 +4,7 @@ import asyncio
 import mmap
 import os
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ from gateway import failpoints
 from gateway.asgi import serve
 from gateway.bootstrap import Gateway
 from gateway.failpoints import Point
-from tests.crash.evidence import Evidence, collect
+from tests.crash.evidence import Evidence, collect, look
 from tests.crash.scene import AGENTS, SCOPE, SITE, USER
 
 POINTS: Final = tuple(Point)
@@ -110,6 +110,7 @@ def live(birth: Birth, told: Connection) -> None:
     async def begin(gateway: Gateway) -> None:
         grants = await _grants(gateway) if birth.makes_grants else None
         evidence = await gateway.services.spine.store.run(collect)
+        evidence = replace(evidence, folders=await asyncio.to_thread(look, birth.data))
         told.send(Born(evidence=evidence, grants=grants))
         trap.set()
 
