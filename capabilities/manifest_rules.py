@@ -214,8 +214,6 @@ def _events(pointer: str, surface: SurfaceEntry) -> Iterator[Fault]:
 
 
 def _needs(manifest: Manifest) -> Iterator[Fault]:
-    if not manifest.tools and not manifest.surfaces:
-        yield Fault("/tools", "an app has a tool or a surface")
     kinds = {tool.handler.kind for tool in manifest.tools}
     hooked = manifest.activation.on_activate or manifest.activation.on_deactivate
     if not manifest.tools and not manifest.surfaces:
