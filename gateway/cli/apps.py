@@ -82,7 +82,7 @@ def check(
     from capabilities.package import PackageRefused
 
     try:
-        package = _read(place) if place.is_file() else _build(_project(place))
+        package = _showable(_read(place)) if place.is_file() else _build(_project(place))
     except (BuildRefused, PackageRefused) as refused:
         if as_json:
             print_json([{"pointer": fault.pointer, "reason": fault.reason} for fault in refused.faults])
@@ -148,9 +148,23 @@ def _build(project: "Project") -> "Package":
     from capabilities.project import ProjectRefused
 
     try:
-        return build_project(project)
+        return _showable(build_project(project))
     except ProjectRefused as refused:
         fail(str(refused))
+
+
+def _showable(package: "Package") -> "Package":
+    """The same package, of which the gateway would show every surface."""
+    from capabilities.building import BuildRefused
+    from capabilities.manifest import Fault
+    from gateway.runtime.offering import parts_of
+    from surface_host.bundles import judge_bundle
+
+    judged = ((index, judge_bundle(parts_of(package, each))) for index, each in enumerate(package.manifest.surfaces))
+    faults = [Fault(f"/surfaces/{index}/{found.part}", found.reason) for index, found in judged if found is not None]
+    if faults:
+        raise BuildRefused(faults)
+    return package
 
 
 def _built(folder: Path) -> "Package":

@@ -1,5 +1,6 @@
 """From an empty folder to a signed package, by the commands an author types."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -10,7 +11,8 @@ from typing import Any, Final
 import pytest
 from typer.testing import CliRunner
 
-from capabilities.package import read_package
+from capabilities.manifest import make_manifest
+from capabilities.package import package_of, read_package, write_package
 from capabilities.signatures import Standing, TrustedKey, read_public_key, verdict_on
 from gateway.cli import app
 
@@ -137,6 +139,32 @@ def test_check_tells_faults_to_programs(project: Path) -> None:
     (fault,) = json.loads(run("check", project, "--json", code=1)[0])
     assert fault["pointer"] == "/tools/0/method"
     assert "`app.`" in fault["reason"]
+
+
+def with_surface(project: Path, html: str) -> None:
+    edit(project, "    agent_tools,\n", "    agent_tools,\n    Surface,\n")
+    edit(project, "TOOLS = agent_tools(", "TOOLS = agent_tools(surfaces=[Surface(id='a', title='A', html='a.html')],")
+    (project / "a.html").write_text(html)
+
+
+@pytest.mark.parametrize("command", ["check", "build", "pack"])
+def test_a_surface_no_frame_would_show_is_told(command: str, project: Path) -> None:
+    with_surface(project, "<script src='https://elsewhere.example.com/x.js'></script>")
+    said = fails(command, project)
+    assert f"{project}: /surfaces/0/html: `<script>` is not for surfaces; put it in js\n" in said
+
+
+def test_a_package_with_such_a_surface_is_told_too(project: Path, tmp_path: Path) -> None:
+    with_surface(project, "<p>fine</p>")
+    says("pack", project)
+    good = read_package((project / PACKED).read_bytes())
+    html = b"<a href='javascript:x()'>a</a>"
+    value: Any = json.loads(good.manifest.text)
+    value["files"][0] |= {"bytes": len(html), "sha256": hashlib.sha256(html).hexdigest()}
+    files = {**good.files, "a.html": html}
+    package = package_of({"manifest.json": make_manifest(value).text, **files})
+    (tmp_path / "bad.ostiary-app").write_bytes(write_package(package))
+    assert "/surfaces/0/html: an address may not be script" in fails("check", tmp_path / "bad.ostiary-app")
 
 
 @pytest.mark.parametrize("command", ["check", "build", "pack"])
