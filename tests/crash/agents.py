@@ -19,6 +19,7 @@ import httpx
 
 from tests.crash.memory import Asked, Memory, Told, Transmission
 from tests.crash.page import Page
+from tests.crash.press import RUN
 from tests.support.mcp_gateway import ACCEPT, MODERN, last_message
 
 GONE: Final = (httpx.HTTPError, OSError)
@@ -53,6 +54,8 @@ class Agents:
             self._keep_secret,
             self._overrun,
             self._break_promise,
+            self._press,
+            self._press_badly,
             self._ask_wrongly,
             self._list,
             self._shake_page,
@@ -247,6 +250,14 @@ class Agents:
     async def _break_promise(self) -> None:
         await self.page.is_there.wait()
         await self._kept(self.call, self._fresh("coder", "todo.broken", "broken"))
+
+    async def _press(self) -> None:
+        await self._kept(self.call, self._fresh("coder", RUN, "press"))
+
+    async def _press_badly(self) -> None:
+        """Ask a handler that ends its process, or one that never ends; seldom, so that the others get to work."""
+        await asyncio.sleep(self.dice.uniform(0.1, 0.6))
+        await self._kept(self.call, self._fresh("coder", RUN, self.dice.choice(("die", "die", "hang"))))
 
     async def _ask_wrongly(self) -> None:
         """Ask for what no schema allows: it is refused, and its key names nothing."""

@@ -44,6 +44,8 @@ class Evidence:
     """Kept versions of mini apps by digest."""
     folders: Mapping[str, str | None]
     """What lies where packages are kept, by name, and what is wrong with it."""
+    pressed: Mapping[str, int]
+    """How often the app in a worker did the work of each ref, as the app itself noted."""
     used: int
     open: int
     records: Sequence[ChainedRecord]
@@ -80,6 +82,7 @@ def collect(tx: Tx) -> Evidence:
             version.digest: version for app in tx.mini_apps.list() for version in tx.mini_apps.versions(app.id)
         },
         folders={},
+        pressed={},
         used=used,
         open=still_open,
         records=records,

@@ -18,8 +18,10 @@ from gateway.domain.audit import GENESIS, AuditEvent
 from gateway.domain.calls import LAPSE_MS, OPEN, ORPHAN_MS, TRANSITIONS, Call, CallState
 from gateway.domain.errors import ErrorCode
 from gateway.domain.mini_apps import AppState
+from tests.crash.administrator import APP
 from tests.crash.evidence import Evidence, Record
 from tests.crash.memory import FINAL, AppStanding, Contradiction, Memory
+from tests.crash.press import RUN
 
 Clause = Callable[["Case"], Iterator[str]]
 
@@ -147,6 +149,21 @@ def _the_page_acts_once(case: Case) -> Iterator[str]:
     for ref, count in case.memory.asked_to_run.items():
         if count > 1:
             yield f"the page was asked {count} times to run {ref}"
+
+
+def _a_worker_does_a_call_once(case: Case) -> Iterator[str]:
+    for ref, count in case.evidence.pressed.items():
+        row = case.evidence.calls.get(ref)
+        if count > 1:
+            yield f"{ref} was done {count} times by its worker"
+        if row is None or row.dispatched_at is None:
+            yield f"a worker did {ref}, which is {'gone' if row is None else row.state.value} and was never dispatched"
+        elif row.code is ErrorCode.NOT_DELIVERED:
+            yield f"{ref} was done by its worker and is `not_delivered`"
+    for ref, row in case.evidence.calls.items():
+        is_done = row.capability == RUN and row.state is CallState.SUCCEEDED
+        if is_done and ref not in case.evidence.pressed:
+            yield f"{ref} succeeded and no worker did it"
 
 
 def _only_dispatched_work_is_done(case: Case) -> Iterator[str]:
@@ -304,9 +321,9 @@ def _an_app_is_as_it_was_told_or_as_was_asked(case: Case) -> Iterator[str]:
 
 def standing_of(evidence: Evidence) -> AppStanding:
     """Where the rows say that the app stands."""
-    if not evidence.apps:
+    app = next((app for app in evidence.apps if app.id == APP), None)
+    if app is None:
         return AppStanding(state=AppState.ABSENT)
-    app = evidence.apps[0]
     return AppStanding(state=app.state, version=evidence.versions[app.digest].version)
 
 
@@ -322,7 +339,7 @@ def _every_change_of_an_app_left_its_record(case: Case) -> Iterator[str]:
     told = AppStanding(state=AppState.ABSENT)
     for record in case.trail:
         state = _APP_EVENTS.get(record.event)
-        if state is not None:
+        if state is not None and record.facts["app"] == APP:
             told = AppStanding(state=state(told.state), version=str(record.facts["version"]))
     if told.state is AppState.ABSENT:
         told = AppStanding(state=AppState.ABSENT)
@@ -356,6 +373,7 @@ CLAUSES: Final[Mapping[str, Clause]] = {
     "no result breaks its schema": _no_result_breaks_its_schema,
     "the page acts at most once": _the_page_acts_once,
     "only dispatched work reaches the page": _only_dispatched_work_is_done,
+    "a worker does a call at most once": _a_worker_does_a_call_once,
     "the quota is the rows": _the_quota_is_the_rows,
     "a call is written whole": _every_call_is_whole,
     "the chain verifies": _the_chain_verifies,

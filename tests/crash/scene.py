@@ -11,6 +11,7 @@ USER: Final = "ann"
 ORIGIN: Final = "https://app.example.test"
 AGENTS: Final = ("coder", "helper")
 SCOPE: Final = ("todo.*", "runtime.echo")
+"""What the site's pages may be asked for; agents may also ask for what runs in a worker."""
 
 _TITLED: Final[dict[str, Any]] = {
     "type": "object",

@@ -16,6 +16,7 @@ from gateway.runtime import audit
 from tests.crash.evidence import Evidence
 from tests.crash.judge import CLAUSES, judge
 from tests.crash.memory import AppStanding, Asked, Memory, Told
+from tests.crash.press import RUN
 from tests.support.rows import NOW, a_call, an_approval
 
 ASKED = Asked(agent="claude", capability="todo.add", title="milk", call_id="call-id-1")
@@ -90,6 +91,7 @@ def sound() -> Evidence:
         apps=[APP],
         versions={VERSION.digest: VERSION},
         folders={VERSION.digest: None},
+        pressed={},
         used=3,
         open=1,
         records=chained(*STORY),
@@ -143,6 +145,7 @@ BREAKS: dict[str, Callable[[], Evidence]] = {
     "a result is single and what the page said": lambda: replace(sound(), results={}),
     "no result breaks its schema": lambda: with_call(DONE, capability="todo.broken"),
     "only dispatched work reaches the page": lambda: without(AuditEvent.CALL_DISPATCHED),
+    "a worker does a call at most once": lambda: replace(sound(), pressed={DONE.ref: 2}),
     "the quota is the rows": lambda: replace(sound(), used=4),
     "a call is written whole": lambda: replace(sound(), inputs=frozenset()),
     "the chain verifies": forged,
@@ -183,6 +186,14 @@ def test_a_second_effect_is_caught() -> None:
     memory = remembered()
     memory.effects[DONE.ref] += 1
     assert "the page acts at most once" in broken(sound(), memory)
+
+
+def test_work_of_a_worker_that_was_not_handed_out_or_not_done_is_caught() -> None:
+    clause = {"a worker does a call at most once"}
+    assert broken(replace(sound(), pressed={WAITING.ref: 1})) == clause
+    assert broken(replace(sound(), pressed={"call_9": 1})) == clause
+    assert broken(with_call(DONE, capability=RUN)) == clause
+    assert judge(replace(with_call(DONE, capability=RUN), pressed={DONE.ref: 1}), remembered()) == []
 
 
 def test_what_is_left_of_a_refused_request_is_caught() -> None:

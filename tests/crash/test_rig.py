@@ -21,6 +21,9 @@ KILLS = (
     Kill(point=Point.PACKAGE_NAMED),
     Kill(point=Point.APP_CHANGE_WRITTEN, nth=5),
     Kill(point=Point.APP_CHANGE_COMMITTED, nth=3),
+    Kill(point=Point.JOB_GIVEN, nth=3),
+    Kill(point=Point.JOB_ANSWERED, nth=3),
+    Kill(point=Point.JOB_LOST),
 )
 
 

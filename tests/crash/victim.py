@@ -13,6 +13,7 @@ from gateway import failpoints
 from gateway.asgi import serve
 from gateway.bootstrap import Gateway
 from gateway.failpoints import Point
+from tests.crash import press
 from tests.crash.evidence import Evidence, collect, look
 from tests.crash.scene import AGENTS, SCOPE, SITE, USER
 
@@ -108,9 +109,12 @@ def live(birth: Birth, told: Connection) -> None:
     failpoints.arm(trap)
 
     async def begin(gateway: Gateway) -> None:
+        if birth.makes_grants:
+            await press.install(gateway, birth.data)
         grants = await _grants(gateway) if birth.makes_grants else None
         evidence = await gateway.services.spine.store.run(collect)
-        evidence = replace(evidence, folders=await asyncio.to_thread(look, birth.data))
+        folders, pressed = await asyncio.to_thread(look, birth.data), press.pressed(birth.data)
+        evidence = replace(evidence, folders=folders, pressed=pressed)
         told.send(Born(evidence=evidence, grants=grants))
         trap.set()
 
@@ -122,7 +126,7 @@ def live(birth: Birth, told: Connection) -> None:
 async def _grants(gateway: Gateway) -> Grants:
     admin = gateway.services.admin
     tokens = {
-        agent: (await admin.add_session(agent, user=USER, sites=[SITE], scope=SCOPE, by="rig")).token
+        agent: (await admin.add_session(agent, user=USER, sites=[SITE], scope=[*SCOPE, press.RUN], by="rig")).token
         for agent in AGENTS
     }
     return Grants(tokens=tokens, key=(await admin.add_key(SITE, capabilities=SCOPE, by="rig")).secret)
