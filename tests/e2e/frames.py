@@ -6,6 +6,7 @@ The sandbox and the bundles come from a real gateway, over the network and acros
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from playwright.async_api import ConsoleMessage, Frame, Page
@@ -15,6 +16,8 @@ from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from capabilities.building import build
+from capabilities.project import read_project
 from gateway.adapters.app_files import FolderAppFiles
 from gateway.asgi import server_of
 from gateway.demo.scene import HOST, free_port
@@ -24,6 +27,7 @@ from tests.e2e.house import House, Visit, serving, until
 from tests.support.surface_packages import surface_package
 
 SITE: Final = "todo"
+APPS: Final = Path(__file__).parents[2] / "capabilities" / "apps"
 
 
 @dataclass(eq=False)
@@ -105,6 +109,29 @@ class Surfaces:
             "data": {},
             **parts,
         }
+
+    async def opens_shipped(self, name: str, state: dict[str, Any], instance: str = "i.1") -> None:
+        """Open the first surface of an app that ships, and bring it to the front."""
+        package = build(read_project(APPS / name))
+        FolderAppFiles(self.house.data).put(package.digest, package.entries())
+        surface = package.manifest.surfaces[0]
+        parts = {
+            part: package.files[path].decode()
+            for part, path in (("html", surface.html), ("css", surface.css), ("js", surface.js))
+            if path is not None
+        }
+        named = {"app": package.manifest.app.id, "title": package.manifest.app.name, "surface": surface.id}
+        before = len(await self.news("opened"))
+        await self.says(
+            {
+                **self.opening(instance, state=state, events=surface.events),
+                **named,
+                "bundle": bundle_address(package.digest, surface.id),
+                "integrity": integrity(parts),
+            }
+        )
+        await self.hears("opened", before + 1)
+        await self.fronts(instance)
 
     async def opens(self, instance: str = "i.1", **parts: Any) -> None:
         """Open one and wait until it runs."""

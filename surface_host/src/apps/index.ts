@@ -241,7 +241,9 @@ export function createApps(options: AppsOptions): Apps {
   const nameOf = (instance: string | undefined): string => (instance === undefined ? '' : (instances.get(instance)?.open.title ?? ''));
 
   let stopNote = (): void => undefined;
-  function note(text: string): void {
+  /** Says what became of a mini app; what can be seen anyway is said to ears alone. */
+  function note(text: string, isSeenAnyway = false): void {
+    status.classList.toggle('aloud', isSeenAnyway);
     status.textContent = text;
     stopNote();
     stopNote = options.later(NOTE_MS, () => {
@@ -256,7 +258,7 @@ export function createApps(options: AppsOptions): Apps {
     sync();
     if (home.box && !isSeen(home.box)) home.box.scrollIntoView({ block: 'nearest', behavior: 'instant' });
     panel.focus();
-    note(say('inFront', nameOf(instances.front)));
+    note(say('inFront', nameOf(instances.front)), true);
     look();
   };
 
