@@ -92,9 +92,9 @@ class Shelf:
         return gone
 
     def module_of(self, app: OfferedApp) -> str | None:
-        """The Python module an app is to be run from; None where it has none, or must not run."""
+        """The Python module an app is to be run from; None where it has none, or was not found whole."""
         known = self._known.get(app.digest)
-        return known.manifest.python.module if known and known.manifest.python and app.fault is None else None
+        return known.manifest.python.module if known and known.manifest.python else None
 
     # -- rows -----------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from tests.guards import (
+    app_centre,
     approvals,
     calls,
     caps,
@@ -30,6 +31,7 @@ GUARDS: Final[tuple[Guard, ...]] = (
     *caps.GUARDS,
     *trail.GUARDS,
     *packages.GUARDS,
+    *app_centre.GUARDS,
     *page.GUARDS,
     *running_apps.GUARDS,
     *workers.GUARDS,

@@ -300,6 +300,22 @@ async def test_a_store_that_takes_nothing_leaves_all_as_it_is(centre: Centre) ->
     assert (await centre.row()).digest == package.digest
 
 
+async def test_a_kept_version_is_not_replaced_by_other_content(centre: Centre) -> None:
+    await centre.install(a_version("1.0.0"))
+    await centre.upgrade(a_version("2.0.0"))
+    await centre.apps.roll_back(APP, by="test")
+    assert await centre.refused(centre.upgrade(a_version("2.0.0", title="Other"))) is ErrorCode.STATE_CONFLICT
+    assert (await centre.upgrade(a_version("2.0.0"))).offered.version == "2.0.0"
+
+
+async def test_a_whole_package_in_the_folder_of_another_does_not_run(centre: Centre) -> None:
+    package, other = await centre.install(enable=False), a_version("6.6.6")
+    centre.files.packages[package.digest] = other.entries()
+    assert await centre.refused(centre.apps.enable(APP, by="test")) is ErrorCode.PACKAGE_REFUSED
+    (record,) = await centre.rig.records("app.refused")
+    assert record["reason"] == "changed"
+
+
 async def test_a_damaged_version_is_not_gone_back_to(centre: Centre) -> None:
     first, second = a_version("1.0.0"), a_version("1.1.0")
     await centre.install(first)
