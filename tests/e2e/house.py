@@ -60,6 +60,7 @@ sites:
       - lab.*
       - mail.*
       - files.*
+      - pomodoro.start
     allow_automated_approval: true
   inner:
     label: Page helper
@@ -69,6 +70,8 @@ sites:
     expose: [todo.overview, todo.add]
     in_page_agent: {{scope: [todo.overview, todo.add, context.read]}}
     allow_automated_approval: true
+rules:
+  - {{id: focus, agents: [alice], capabilities: [pomodoro.*], verdict: permit}}
 agents:
   alice: {{label: Alice's agent}}
   bob: {{label: Bob's agent}}
@@ -84,8 +87,17 @@ Object.assign(window, { host, gateway, connection: await gateway.connection() })
 """
 """Pages whose host speaks with a gateway in the page's own memory."""
 
-OFFERS: Final = ("todo.*", "lab.*", "mail.*", "files.*")
-SCOPE: Final = ("todo.overview", "todo.add", "todo.clear_completed", "lab.*", "mail.*", "files.*", "context.read")
+OFFERS: Final = ("todo.*", "lab.*", "mail.*", "files.*", "pomodoro.*")
+SCOPE: Final = (
+    "todo.overview",
+    "todo.add",
+    "todo.clear_completed",
+    "lab.*",
+    "mail.*",
+    "files.*",
+    "context.read",
+    "pomodoro.*",
+)
 
 
 class LeapingClock(SystemClock):
