@@ -1,10 +1,12 @@
 """What the worker process of a mini app is handed and what comes back, as data. Knows nothing of processes. Pure."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
-from gateway.domain.errors import ErrorCode
+from gateway.domain.errors import ErrorCode, IllegalTransition
 
 STOP_MS: Final = 250
 """How long a handler whose time is up may take to say that it stopped; then its call counts as lost."""
@@ -72,11 +74,58 @@ class HookFailure:
 class WorkerState(StrEnum):
     """Where the worker of an app stands."""
 
+    STOPPED = "stopped"
     STARTING = "starting"
     RUNNING = "running"
-    BACKING_OFF = "backing_off"
     STOPPING = "stopping"
-    STOPPED = "stopped"
+    BACKING_OFF = "backing_off"
+
+
+class WorkerEvent(StrEnum):
+    """What can happen to the worker of an app."""
+
+    BEGIN = "begin"
+    READY = "ready"
+    STOP = "stop"
+    PAUSE = "pause"
+    GONE = "gone"
+
+
+_S, _E = WorkerState, WorkerEvent
+
+TRANSITIONS: Final[Mapping[WorkerState, Mapping[WorkerEvent, WorkerState]]] = MappingProxyType(
+    {
+        _S.STOPPED: {_E.BEGIN: _S.STARTING},
+        _S.STARTING: {
+            _E.BEGIN: _S.STARTING,
+            _E.READY: _S.RUNNING,
+            _E.STOP: _S.STOPPING,
+            _E.PAUSE: _S.BACKING_OFF,
+            _E.GONE: _S.STOPPED,
+        },
+        _S.RUNNING: {
+            _E.BEGIN: _S.STARTING,
+            _E.STOP: _S.STOPPING,
+            _E.PAUSE: _S.BACKING_OFF,
+            _E.GONE: _S.STOPPED,
+        },
+        _S.STOPPING: {_E.BEGIN: _S.STARTING, _E.GONE: _S.STOPPED},
+        _S.BACKING_OFF: {_E.BEGIN: _S.STARTING, _E.GONE: _S.STOPPED},
+    }
+)
+"""Begun again is what became of a process that ended by itself, or was replaced."""
+
+
+def step(state: WorkerState, event: WorkerEvent) -> WorkerState:
+    """Where `event` leads.
+
+    Raises:
+        IllegalTransition: the table has no row for the pair.
+    """
+    target = TRANSITIONS[state].get(event)
+    if target is None:
+        raise IllegalTransition(f"worker in `{state}` cannot `{event}`")
+    return target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,17 @@ from gateway.adapters.executors.process import LINGER_SECONDS, Source, WorkerPro
 from gateway.adapters.executors.spoken import Allowance
 from gateway.adapters.executors.timing import first_of
 from gateway.domain.errors import ErrorCode
-from gateway.domain.workers import Conversation, Ending, HookFailure, HookFault, Job, Loss, WorkerState
+from gateway.domain.workers import (
+    Conversation,
+    Ending,
+    HookFailure,
+    HookFault,
+    Job,
+    Loss,
+    WorkerEvent,
+    WorkerState,
+    step,
+)
 from gateway.runtime.ports import Clock, HandlerServices, WorkerNews
 from gateway.settings import Limits
 
@@ -72,7 +82,7 @@ class Keeper:
             return
         self._change(source, "the app was replaced")
         if self._task is None or self._task.done():
-            self.state = WorkerState.STARTING
+            self._move(WorkerEvent.BEGIN)
             self._task = asyncio.get_running_loop().create_task(self._keep())
 
     async def stop(self) -> None:
@@ -124,6 +134,9 @@ class Keeper:
         """Run the hook where the app is active."""
         return await self._hands.deactivate(conversation, within_ms)
 
+    def _move(self, event: WorkerEvent) -> None:
+        self.state = step(self.state, event)
+
     @property
     def _absence(self) -> str:
         return "the app is stopped" if self._wanted is None else "the app's worker keeps ending by itself"
@@ -142,14 +155,15 @@ class Keeper:
             self._news.worker_ended(self._app, why)
             # Killed for its time, it is not to blame for how often.
             if why is not Loss.OVERRAN and (pause := strikes.strike()) and source == self._wanted:
-                self.state = WorkerState.BACKING_OFF
+                self._move(WorkerEvent.PAUSE)
                 self._hands.turn_away(self._absence)
                 await first_of(self._clock, pause, self._changed.wait())
-        self.state = WorkerState.STOPPED
+        self._move(WorkerEvent.GONE)
 
     async def _live(self, source: Source, strikes: Strikes) -> Loss:
         """One process from its beginning to its end; returns why it ended."""
-        self.state, self._why = WorkerState.STARTING, Loss.CRASHED
+        self._move(WorkerEvent.BEGIN)
+        self._why = Loss.CRASHED
         self._ready.clear()
         self._gone.clear()
         listening: asyncio.Task[int] | None = None
@@ -161,7 +175,7 @@ class Keeper:
             limit = self._limits().app_start_ms
             await first_of(self._clock, limit, _end_of(listening), self._ready.wait(), self._changed.wait())
             if self._ready.is_set() and not self._changed.is_set():
-                self.state = WorkerState.RUNNING
+                self._move(WorkerEvent.READY)
                 self._hands.begin(process.send)
                 await first_of(self._clock, None, _end_of(listening), self._changed.wait())
             if self._changed.is_set() and not listening.done():
@@ -173,7 +187,8 @@ class Keeper:
         return self._why
 
     async def _end(self, process: WorkerProcess, listening: "asyncio.Task[int]") -> None:
-        self.state, self._why = WorkerState.STOPPING, Loss.STOPPED
+        self._move(WorkerEvent.STOP)
+        self._why = Loss.STOPPED
         limits = self._limits()
         if self._ready.is_set():
             await self._hands.wind_down(drain_ms=limits.drain_ms, stop_ms=limits.app_kill_ms)

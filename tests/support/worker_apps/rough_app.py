@@ -60,28 +60,28 @@ async def wait(_: dict[str, Any], context: HandlerContext) -> dict[str, Any]:
 async def block(_: dict[str, Any], context: HandlerContext) -> dict[str, Any]:
     """Block the whole event loop."""
     await context.progress(1)
-    time.sleep(600)  # noqa: ASYNC251 - that is what this handler is for
+    time.sleep(60)  # noqa: ASYNC251 - that is what this handler is for
     return {}
 
 
 async def seize(_: dict[str, Any], context: HandlerContext) -> dict[str, Any]:
     """Block every thread of the interpreter: a call of C that holds the lock."""
     await context.progress(os.getpid())
-    ctypes.PyDLL(None).sleep(600)
+    ctypes.PyDLL(None).sleep(60)
     return {}
 
 
 async def beget(_: dict[str, Any], context: HandlerContext) -> dict[str, Any]:
     """Begin another process, tell its number, and block."""
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])  # noqa: ASYNC220
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])  # noqa: ASYNC220
     await context.progress(child.pid)
-    time.sleep(600)  # noqa: ASYNC251 - that is what this handler is for
+    time.sleep(60)  # noqa: ASYNC251 - that is what this handler is for
     return {}
 
 
 async def fork(_: dict[str, Any], context: HandlerContext) -> dict[str, Any]:
     """Fork, which copies every descriptor, tell the child's number, and end the process."""
-    child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,))
+    child = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
     child.start()
     await context.progress(child.pid or 0)
     os._exit(3)
