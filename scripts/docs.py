@@ -20,7 +20,7 @@ from runtime_page import runtime_page
 
 from gateway.adapters.configuration.keys import BOUNDS
 from gateway.cli import app
-from gateway.domain import approvals, calls
+from gateway.domain import approvals, calls, workers
 from gateway.domain.audit import AuditEvent, Stream
 from gateway.domain.errors import ErrorCode
 from gateway.protocol.surface import REFUSED_IN_RESULT, SPELLINGS
@@ -628,6 +628,7 @@ DIAGRAMS: Final[Mapping[str, tuple[Mapping[Any, Mapping[Any, Any]], tuple[tuple[
         ),
     ),
     "approval states": (approvals.TRANSITIONS, (("open", "ask the person"),)),
+    "worker states": (workers.TRANSITIONS, (("stopped", "install"),)),
 }
 """The tables to draw, and where each begins."""
 
