@@ -211,6 +211,7 @@ FACTS: Final[Mapping[str, str]] = {
     "agent": "the agent's name in the configuration; absent where no agent is involved",
     "app": "the id of a mini app",
     "approval": "the gateway's name of the approval",
+    "apps": "how many mini apps a restore disabled",
     "arguments": "keyed digest of the arguments (HMAC-SHA-256 with the installation's key, 16 bytes)",
     "attempts": "how often it was tried",
     "audit_records": "how many audit records were forgotten",
@@ -461,7 +462,7 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.GATEWAY_RESTORED: Event(
         "The database is one of an earlier day; whatever of the past could happen again was ended.",
         _ADMIN,
-        "by unknown cancelled pages tickets sessions keys admin_tokens",
+        "by unknown cancelled pages tickets sessions keys admin_tokens apps",
     ),
     _A.GATEWAY_STOPPED: Event("The gateway stopped in good order.", _ADMIN, ""),
     _A.STORE_MIGRATED: Event(

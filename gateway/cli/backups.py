@@ -59,13 +59,17 @@ def restore(
     say(f"{restored.pages} page sessions and {restored.tickets} tickets ended")
     if keep_grants:
         note(
-            "tokens and keys are as they were then: revoke again what was revoked since, and see `ostiary session list`"
+            "tokens, keys and mini apps are as they were then: end again what was ended since, "
+            "and see `ostiary session list` and `ostiary app list`"
         )
     else:
         say(
             f"revoked {restored.sessions} agent sessions, {restored.keys} service keys, {restored.admin_tokens} admin tokens"
         )
         note("make new ones: `ostiary session add`, `ostiary site key add`")
+        if restored.apps:
+            say(f"disabled {restored.apps} mini apps")
+            note("look at them (`ostiary app list --verify`), then `ostiary app enable` what is to run")
     note(f"requests with a stamp from before {instant(restored.refused_until)} may be repeats, and are refused")
     if kept is not None:
         note(f"the database that was there is kept as `{kept}`")

@@ -10,6 +10,7 @@ from typing import Final
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import CallEvent, CallState
 from gateway.domain.errors import ErrorCode
+from gateway.domain.mini_apps import AppEvent, step
 from gateway.runtime import audit
 from gateway.runtime.ending import end
 from gateway.runtime.horizons import raise_call_horizon, raise_nonce_horizon
@@ -34,6 +35,7 @@ class Restored:
     sessions: int
     keys: int
     admin_tokens: int
+    apps: int
     refused_until: int
 
 
@@ -54,6 +56,7 @@ def mark_restored(tx: Tx, now: int, *, window_ms: int, keep_grants: bool, by: st
     # Messages were told since under places this database knows nothing of.
     tx.conversations.leap(PLACES)
     revoked = (0, 0, 0) if keep_grants else _revoke_all(tx, now)
+    disabled = 0 if keep_grants else _disable_apps(tx, now)
     restored = Restored(
         lost=lost,
         cancelled=cancelled,
@@ -62,6 +65,7 @@ def mark_restored(tx: Tx, now: int, *, window_ms: int, keep_grants: bool, by: st
         sessions=revoked[0],
         keys=revoked[1],
         admin_tokens=revoked[2],
+        apps=disabled,
         refused_until=now + 2 * window_ms,
     )
     record = audit.of_admin(
@@ -75,9 +79,17 @@ def mark_restored(tx: Tx, now: int, *, window_ms: int, keep_grants: bool, by: st
         sessions=restored.sessions,
         keys=restored.keys,
         admin_tokens=restored.admin_tokens,
+        apps=restored.apps,
     )
     tx.audit.append(record)
     return restored
+
+
+def _disable_apps(tx: Tx, now: int) -> int:
+    enabled = [app for app in tx.mini_apps.list() if app.is_enabled]
+    for app in enabled:
+        tx.mini_apps.put(step(app, AppEvent.DISABLE, now=now))
+    return len(enabled)
 
 
 def _revoke_all(tx: Tx, now: int) -> tuple[int, int, int]:

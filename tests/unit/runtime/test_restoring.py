@@ -7,9 +7,11 @@ import pytest
 
 from gateway.domain.calls import CallState
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.domain.mini_apps import AppState
 from gateway.runtime.joining import Hello
 from gateway.runtime.restoring import Restored, mark_restored
 from gateway.testing import FakeClock, MemoryStore
+from tests.contract.samples import a_mini_app, an_app_version
 from tests.unit.runtime.rig import ADD, LIST, MILK, ORIGIN, Connection, running
 
 pytestmark = pytest.mark.anyio
@@ -112,8 +114,13 @@ async def test_grants_end_unless_they_are_to_be_kept(keep_grants: bool) -> None:
     async with running(store, clock) as rig:
         grant = await rig.services.admin.add_session("alice", user="ann", sites=["todo"], scope=["todo.*"], by="test")
         secret = (await rig.services.admin.add_key("todo", by="test")).secret
+    app = a_mini_app(state=AppState.ENABLED)
+    await store.run(lambda tx: (tx.mini_apps.put(app), tx.mini_apps.add_version(an_app_version(digest=app.digest))))
     told = await restored(store, clock, keep_grants=keep_grants)
-    assert (told.sessions, told.keys) == ((0, 0) if keep_grants else (1, 1))
+    assert (told.sessions, told.keys, told.apps) == ((0, 0, 0) if keep_grants else (1, 1, 1))
+    found = await store.run(lambda tx: tx.mini_apps.find(app.id))
+    assert found is not None
+    assert found.is_enabled == keep_grants
     async with running(store, clock) as rig:
         if keep_grants:
             found = await rig.services.identity.agent(grant.token)
