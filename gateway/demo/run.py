@@ -60,6 +60,7 @@ def _print_invitation(scene: Scene) -> None:
     text.append("3  Ask it            ", style="bold")
     text.append("“What is on my to-do list? Add: water the plants. Then clear what is done.”\n")
     text.append("   You approve or deny on the page; deleting a single row is not offered and will be refused.\n")
+    text.append("   Then: “Let me focus for 25 minutes.” Pomodoro comes to the front when you let it.\n")
     text.append("4  Read the trail    ", style="bold")
     text.append(f"ostiary audit tail --data {scene.folder}/data\n", style="cyan")
     text.append(

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from capabilities.building import build as build_package
+from capabilities.package import write_package
+from capabilities.project import read_project
+from capabilities.shipped import shipped
 from gateway.adapters.configuration_file import load_file
 from gateway.adapters.process_lock import hold_lock
 from gateway.asgi import Bounds, Server, server_of
@@ -34,9 +38,13 @@ sites:
       - todo.overview
       - todo.add
       - {{id: todo.clear_completed, effect: destructive, confirm: always}}
+      - pomodoro.start
     record_limit: 20
     # Only a demo may do this: the scripted story clicks in an automated browser.
     allow_automated_approval: {automated}
+# Bringing Pomodoro to the front is the person's yes; asking before that would be asking twice.
+rules:
+  - {{id: focus, agents: [demo-agent], capabilities: [pomodoro.*], verdict: permit}}
 agents:
   demo-agent:
     label: Demo agent
@@ -97,11 +105,12 @@ async def stage(
                 "demo-agent",
                 user=USER,
                 sites=["todo"],
-                scope=["todo.overview", "todo.add", "todo.clear_completed", "context.read"],
+                scope=["todo.overview", "todo.add", "todo.clear_completed", "context.read", "pomodoro.*"],
                 days=1,
                 by="demo",
             )
-            key = await admin.add_key("todo", capabilities=["todo.*"], days=1, by="demo")
+            key = await admin.add_key("todo", capabilities=["todo.*", "pomodoro.*"], days=1, by="demo")
+            await _install(gateway, folder, "pomodoro")
             servers = (
                 server_of(gateway.app, HOST, ports[0], gateway.stop_streams, bounds=Bounds.of(gateway.services)),
                 server_of(
@@ -117,6 +126,15 @@ async def stage(
                     session=grant.session.id,
                     folder=folder,
                 )
+
+
+async def _install(gateway: Gateway, folder: Path, name: str) -> None:
+    """Offer an app that comes along, packed as its author would."""
+    package = build_package(read_project(shipped()[name]))
+    file = folder / package.filename
+    file.write_bytes(write_package(package))
+    installed = await gateway.services.mini_apps.install(file, by="demo")
+    await gateway.services.mini_apps.enable(installed.app.id, by="demo")
 
 
 @asynccontextmanager

@@ -17,6 +17,7 @@ from playwright.async_api import Page
 from rich.console import Console
 
 from gateway.demo.browser import NoBrowser, Person, browser
+from gateway.demo.lineup import lineup
 from gateway.demo.scene import Scene, stage
 
 
@@ -62,7 +63,10 @@ async def see_the_tools(story: Story) -> None:
     tools = {tool.name for tool in (await story.agent.list_tools()).tools}
     dynamic = sorted(name for name in tools if not name.startswith("gateway_"))
     story.says("agent", f"lists its tools: {', '.join(dynamic)}")
-    expect(dynamic == ["todo_add", "todo_clear_completed", "todo_overview"], f"tools are {dynamic}")
+    expect(
+        dynamic == ["pomodoro_interrupt", "pomodoro_start", "todo_add", "todo_clear_completed", "todo_overview"],
+        f"tools are {dynamic}",
+    )
 
 
 async def describe(story: Story) -> None:
@@ -131,12 +135,68 @@ async def clear_approved(story: Story) -> None:
     expect(len(await story.rows()) == 3, "the completed task is still there")
 
 
+async def focus_over_mcp(story: Story) -> None:
+    """A mini app starts when the person has it in front, and the agent ends it; receipts in order, one result"""
+    receipts: list[str] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001 - the client's shape
+        if message and message not in receipts[-1:]:
+            receipts.append(message)
+            story.says("gateway", f"tells progress: [b]{message}[/b]")
+
+    story.says("agent", 'calls [b]pomodoro_start[/b] {"minutes": 25}')
+    call = asyncio.create_task(story.agent.call_tool("pomodoro_start", {"minutes": 25}, progress_callback=hear))
+    shown = await story.person.dialog_text()
+    story.says("page", f"asks: “{shown}”")
+    expect("started" not in receipts, "it began before the person had it in front")
+    story.says("person", "lets it come to the front")
+    await story.person.presses("Show")
+    await until(lambda: "started" in receipts)
+    expect(receipts == ["starting", "started"], f"the receipts are {receipts}")
+    expect(not call.done(), "it ended before it was over")
+    stopped = await story.calls("pomodoro_interrupt")
+    story.says("gateway", f"answers {json.dumps(stopped['result'])}")
+    answer: dict[str, Any] = (await call).structured_content or {}
+    story.says("gateway", f"ends the start, once: {json.dumps(answer['result'])}")
+    expect(answer["result"] == {"status": "interrupted"}, f"the result is {answer}")
+    ended = [r for r in await story.scene.gateway.services.admin.audit_tail(limit=60) if r.event == "call.ended"]
+    ends = sum(record.facts.get("ref") == answer["ref"] for record in ended)
+    expect(ends == 1, f"it ended {ends} times")
+
+
+async def focus_over_lineup(story: Story) -> None:
+    """The same over lineup.v1: the person leaves, and that ends it; receipts in order, one result"""
+    async with lineup(story.scene) as talk:
+        inventory = await talk.receive("client.inventory")
+        story.says("gateway", f"tells its inventory {inventory['revision']}: {len(inventory['tools'])} tools")
+        await talk.call("focus-0001", "pomodoro.start", {"minutes": 25}, inventory["revision"])
+        story.says("agent", "sends tool.call pomodoro.start, call_id focus-0001")
+        heard: list[str] = []
+        for _ in range(2):
+            heard.append((await talk.receive("tool.receipt"))["status"])
+            story.says("gateway", f"sends tool.receipt [b]{heard[-1]}[/b]")
+        await story.person.presses("Show")
+        story.says("person", "lets it come to the front")
+        heard.append((await talk.receive("tool.receipt"))["status"])
+        story.says("gateway", f"sends tool.receipt [b]{heard[-1]}[/b]")
+        expect(heard == ["accepted", "starting", "started"], f"the receipts are {heard}")
+        await story.person.presses("Back: leave Pomodoro")
+        story.says("person", "goes back to the list")
+        result = await talk.receive("tool.result")
+        story.says("gateway", f"sends tool.result {result['status']} {json.dumps(result['result'])}")
+        expect(result["result"] == {"status": "interrupted"}, f"the result is {result}")
+        again = await talk.call("focus-0001", "pomodoro.start", {"minutes": 25}, inventory["revision"])
+        story.says("gateway", f"answers the same call_id with {json.dumps(again['payload']['result'])}; nothing runs")
+        expect(again["type"].endswith("tool.result"), f"the repeated call is answered with {again['type']}")
+        expect(talk.results == 1, f"{talk.results} results came")
+
+
 async def read_the_trail(story: Story) -> None:
     """The audit trail tells the story, and verifies"""
     admin = story.scene.gateway.services.admin
     for record in await admin.audit_tail(limit=60):
         facts = record.facts
-        what = facts.get("capability") or facts.get("site") or ""
+        what = facts.get("capability") or facts.get("app") or facts.get("site") or ""
         how = facts.get("code") or facts.get("state") or ""
         story.console.print(
             f"    [dim]{record.stream.value:>10} {record.seq:>3}[/]  {record.event.value:<22} {what} [i]{how}[/i]",
@@ -154,6 +214,8 @@ STEPS: tuple[Callable[[Story], Awaitable[None]], ...] = (
     row_delete_is_refused,
     clear_denied,
     clear_approved,
+    focus_over_mcp,
+    focus_over_lineup,
     read_the_trail,
 )
 
