@@ -20,7 +20,7 @@ from runtime_page import runtime_page
 
 from gateway.adapters.configuration.keys import BOUNDS
 from gateway.cli import app
-from gateway.domain import approvals, calls, workers
+from gateway.domain import approvals, calls, mini_apps, workers
 from gateway.domain.audit import AuditEvent, Stream
 from gateway.domain.errors import ErrorCode
 from gateway.protocol.surface import REFUSED_IN_RESULT, SPELLINGS
@@ -629,6 +629,7 @@ DIAGRAMS: Final[Mapping[str, tuple[Mapping[Any, Mapping[Any, Any]], tuple[tuple[
         ),
     ),
     "approval states": (approvals.TRANSITIONS, (("open", "ask the person"),)),
+    "app states": (mini_apps.TRANSITIONS, (("absent", "never installed"),)),
     "worker states": (workers.TRANSITIONS, (("stopped", "install"),)),
 }
 """The tables to draw, and where each begins."""
