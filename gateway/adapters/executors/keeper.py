@@ -180,8 +180,8 @@ class Keeper:
                 await first_of(self._clock, None, _end_of(listening), self._changed.wait())
             if self._changed.is_set() and not listening.done():
                 await self._end(process, listening)
-        except OSError as error:
-            _log.error("worker_not_started", app=self._app, error=type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the app is begun again
+            _log.exception("worker_not_kept", app=self._app, error=type(error).__name__)
         finally:
             await self._bury(listening)
         return self._why
