@@ -89,6 +89,30 @@ class Tab:
 
         await until(is_so)
 
+    async def presses(self, name: str) -> None:
+        """Click the button called `name`, in closed roots too, once it is there."""
+        found: list[int] = []
+
+        async def is_there() -> bool:
+            tree = await self.browser.sends("Accessibility.getFullAXTree", self.session)
+            found[:] = [
+                node["backendDOMNodeId"]
+                for node in tree["nodes"]
+                if node.get("role", {}).get("value") == "button" and node.get("name", {}).get("value") == name
+            ]
+            return bool(found)
+
+        await until(is_there)
+        box = await self.browser.sends("DOM.getBoxModel", self.session, backendNodeId=found[0])
+        corners: list[float] = box["model"]["content"]
+        where = {"x": (corners[0] + corners[2]) / 2, "y": (corners[1] + corners[5]) / 2}
+        # The question takes no click that was begun before it could be read.
+        await asyncio.sleep(1)
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.browser.sends(
+                "Input.dispatchMouseEvent", self.session, type=kind, button="left", clickCount=1, **where
+            )
+
     async def goes_to(self, url: str) -> None:
         """Follow an address."""
         await self.browser.sends("Page.navigate", self.session, url=url)

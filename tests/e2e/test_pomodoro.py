@@ -14,6 +14,7 @@ from capabilities.package import write_package
 from capabilities.project import read_project
 from capabilities.shipped import shipped
 from tests.e2e.house import Agent, House, Visit, Visitor, until
+from tests.e2e.plain_browser import plain_browser
 
 pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 
@@ -50,6 +51,21 @@ class Focus:
         return status
 
 
+def begin(visit: Visit, agent: Agent, minutes: int) -> Focus:
+    """The agent asks for a focus."""
+    heard: list[str] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message or "")
+
+    async def call() -> dict[str, Any]:
+        result = await agent.client.call_tool("pomodoro_start", {"minutes": minutes}, progress_callback=hear)
+        assert result.structured_content is not None
+        return result.structured_content
+
+    return Focus(visit.begins(call()), heard)
+
+
 @dataclass
 class Scene:
     """A person, their page, and their agent."""
@@ -60,17 +76,7 @@ class Scene:
 
     def start(self, minutes: int = 25) -> Focus:
         """The agent asks for a focus."""
-        heard: list[str] = []
-
-        async def hear(progress: float, total: float | None, message: str | None) -> None:
-            heard.append(message or "")
-
-        async def call() -> dict[str, Any]:
-            result = await self.agent.client.call_tool("pomodoro_start", {"minutes": minutes}, progress_callback=hear)
-            assert result.structured_content is not None
-            return result.structured_content
-
-        return Focus(self.visit.begins(call()), heard)
+        return begin(self.visit, self.agent, minutes)
 
     async def interrupt(self) -> str:
         """The agent interrupts."""
@@ -189,3 +195,62 @@ async def test_a_reload_goes_on_where_it_was(scene: Scene) -> None:
     assert not focus.call.done()
     scene.visit.house.clock.leap(25 * 60_000)
     assert await focus.status() == "completed"
+
+
+async def test_a_locked_screen_goes_on(scene: Scene) -> None:
+    page = scene.tab.page
+    devtools: Any = await page.context.new_cdp_session(page)
+    window = (await devtools.send("Target.getTargetInfo"))["targetInfo"]["browserContextId"]
+    granted = {
+        "permission": {"name": "idle-detection"},
+        "setting": "granted",
+        "origin": scene.visit.house.site_url,
+        "browserContextId": window,
+    }
+    await devtools.send("Browser.setPermission", granted)
+    await page.reload()
+    await devtools.send("Emulation.setIdleOverride", {"isUserActive": True, "isScreenUnlocked": True})
+    focus = await scene.focusing()
+    await devtools.send("Emulation.setIdleOverride", {"isUserActive": False, "isScreenUnlocked": False})
+
+    async def is_told() -> bool:
+        return bool(await scene.records("intent.reported", intent="locked"))
+
+    await until(is_told)
+    assert not focus.call.done()
+    assert await scene.records("operation.ended") == []
+    assert await scene.interrupt() == "interrupted"
+
+
+async def test_in_a_hidden_tab_it_is_starting_and_no_more(visit: Visit, tmp_path: Path) -> None:
+    await install(visit.house)
+    async with plain_browser(tmp_path) as browser:
+        await browser.signs_in(visit.user, visit.house.site_url)
+        tab = await browser.opens(f"{visit.house.site_url}/")
+        other = await browser.opens(f"{visit.house.site_url}/elsewhere")
+        await other.comes_to_front()
+        await tab.becomes("hidden")
+
+        def is_there() -> bool:
+            pages = visit.house.running.services.live.world.pages_of(visit.user)
+            return any(page.capabilities for page in pages)
+
+        await until(is_there)
+        focus = begin(visit, await visit.agent(), minutes=25)
+        await focus.hears("starting")
+        records = visit.house.records
+        assert await records("operation.started", user=visit.user) == []
+        await tab.comes_to_front()
+        await tab.becomes("visible")
+        assert "started" not in focus.heard
+        await tab.presses("Show")
+        await focus.hears("started")
+        await other.comes_to_front()
+        await tab.becomes("hidden")
+
+        async def is_told() -> bool:
+            return bool(await records("intent.reported", user=visit.user, intent="backgrounded"))
+
+        await until(is_told)
+        assert not focus.call.done()
+        assert await records("operation.ended", user=visit.user) == []
