@@ -158,6 +158,10 @@ class Inventories:
         if not sites:
             known = capability in baseline.shown
             return _revoked(capability) if known else _unknown(capability)
+        app = self._live.world.apps.app_of(capability)
+        if app is not None and not app.is_enabled:
+            # No page would bring it back.
+            return _revoked(capability)
         if any(p.is_connected for site in sites for p in self._live.world.pages_of(session.user, site)):
             return _revoked(capability)
         return GatewayError(

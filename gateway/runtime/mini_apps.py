@@ -70,9 +70,10 @@ class MiniApps:
         self._shelf = Shelf(files, live)
         self._serves = False
         self._running: set[str] = set()
+        self._leaving: set[str] = set()
         self._turn = asyncio.Lock()
         self._changes: set[asyncio.Task[Any]] = set()
-        spine.on(AppsChanged, lambda effect: live.install(effect.apps))
+        spine.on(AppsChanged, lambda effect: self._follow(effect.apps))
 
     # -- at the start ---------------------------------------------------------------------------------------------
 
@@ -90,8 +91,7 @@ class MiniApps:
 
     async def read(self) -> None:
         """Take over what is installed, as its rows say; where no gateway serves, nothing of it runs."""
-        self._live.install(await self._spine.store.run(self._shelf.catalog))
-        await self._reconcile_workers()
+        self._follow(await self._spine.store.run(self._shelf.catalog))
 
     async def _note_broken(self, broken: Sequence[tuple[AppVersion, str]]) -> None:
         now, records = self._clock.now(), list[AuditRecord]()
@@ -321,20 +321,28 @@ class MiniApps:
 
         await self._spine.run(work)
         reach(Point.APP_CHANGE_COMMITTED)
-        await self._reconcile_workers()
+        await self._stop_others()
         await self._sweep()
 
-    async def _reconcile_workers(self) -> None:
-        """Keep a worker for each app that is enabled and whole; returns when the others are gone."""
+    def _follow(self, apps: Catalog) -> None:
+        """Let the world offer `apps`, and keep a worker for each of them that is enabled and whole."""
+        # In one turn of the loop: no call of a new version meets the worker of the old one.
+        self._live.install(apps)
         if not self._serves:
             return
-        before, self._running = self._running, set()
-        for app in self._live.world.apps.apps.values():
+        wanted: set[str] = set()
+        for app in apps.apps.values():
             module = self._shelf.module_of(app)
             if app.is_enabled and module is not None:
                 self._workers.start(app.id, self._files.folder(app.digest), module)
-                self._running.add(app.id)
-        await asyncio.gather(*(self._workers.stop(app) for app in before - self._running))
+                wanted.add(app.id)
+        self._leaving |= self._running - wanted
+        self._running = wanted
+
+    async def _stop_others(self) -> None:
+        """Give workers nobody wants any more a while to end what they hold; returns when they are gone."""
+        leaving, self._leaving = self._leaving, set()
+        await asyncio.gather(*(self._workers.stop(app) for app in leaving))
 
     async def _sweep(self) -> None:
         """Let go of files no row needs; what a fault of the disk keeps goes at the next start."""

@@ -117,6 +117,22 @@ async def test_a_disabled_app_is_gone_for_who_saw_it_and_unknown_to_others(rig: 
     assert codes == [ErrorCode.REVOKED, ErrorCode.UNKNOWN_CAPABILITY]
 
 
+async def test_what_a_disabled_app_showed_is_gone_whether_or_not_a_page_is_open(rig: Rig) -> None:
+    rig.services.live.install(Catalog.of([an_app(DRAW)]))
+    page = await rig.page(workspace=True)
+    saw = await rig.grant()
+    await rig.services.inventories.serve(saw)
+    page.drop()
+    await rig.after(20_000)
+    with pytest.raises(GatewayError) as refused:
+        await rig.submit(saw, "orders.draw", {})
+    assert refused.value.code is ErrorCode.PAGE_NOT_CONNECTED
+    rig.services.live.install(Catalog.of([an_app(DRAW, is_enabled=False)]))
+    with pytest.raises(GatewayError) as refused:
+        await rig.submit(saw, "orders.draw", {})
+    assert refused.value.code is ErrorCode.REVOKED
+
+
 async def test_what_a_page_declares_leaves_calls_of_mini_apps_alone(rig: Rig) -> None:
     rig.services.live.install(Catalog.of([an_app(replace(NOTE, effect=Effect.WRITE))]))
     page = await rig.page(ADD)
