@@ -11,7 +11,7 @@ from gateway.domain.errors import GatewayError
 from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
 from gateway.transports.doors import refusal_of
-from gateway.transports.lineup.door import EDGE, MESSAGES, STREAM, enter, place_named, refused
+from gateway.transports.lineup.door import EDGE, MESSAGES, STREAM, expect_own, place_named, refused, sign_in
 from gateway.transports.lineup.messages import messages_endpoint
 from gateway.transports.lineup.streams import PING_SECONDS, StreamResponse, Streams
 
@@ -43,7 +43,8 @@ class LineupEndpoint:
         services = self._services
         session: AgentSession | None = None
         try:
-            session = await enter(services, request)
+            session = await sign_in(services, request)
+            expect_own(session, request)
             place = await services.conversations.place(session, place_named(request))
             held = ExitStack()
             return StreamResponse(held.enter_context(self._streams.one(session, place)), held)

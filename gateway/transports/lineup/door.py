@@ -31,18 +31,26 @@ def refuse(error: GatewayError, _: Scope | None = None) -> Response:
 EDGE: Final = Door(name=DOOR, prefix=PREFIX, methods=("POST", "GET"), refuse=refuse)
 
 
-async def enter(services: Services, request: Request) -> AgentSession:
-    """The session whose token this is, in its own conversation.
+async def sign_in(services: Services, request: Request) -> AgentSession:
+    """The session whose token this is.
 
     Raises:
-        GatewayError: `unauthenticated` and its kin; `unknown_conversation` for any but its own.
+        GatewayError: `unauthenticated` and its kin.
     """
     session = await services.identity.agent(bearer_of(request.headers))
     services.sessions.used(session)
+    return session
+
+
+def expect_own(session: AgentSession, request: Request) -> None:
+    """Refuse every conversation but the session's own, whether or not there is one of that name.
+
+    Raises:
+        GatewayError: `unknown_conversation`.
+    """
     named = str(request.path_params["conversation"])
     if named != session.conversation:
         raise unknown_conversation(named)
-    return session
 
 
 async def refused(

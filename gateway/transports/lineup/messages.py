@@ -24,7 +24,7 @@ from gateway.runtime.services import Services
 from gateway.runtime.telemetry import this_request
 from gateway.runtime.validators import UI_ARGUMENT_DEPTH
 from gateway.transports.doors import Endpoint, json_response, note, read_json, refusal_of
-from gateway.transports.lineup.door import DOOR, enter, refused
+from gateway.transports.lineup.door import DOOR, expect_own, refused, sign_in
 from gateway.transports.lineup.reading import Received, read_message, unsupported
 from gateway.transports.lineup.wire import end, message, receipt, refusal
 
@@ -59,7 +59,8 @@ class _Exchange:
 
     async def _handle(self) -> Response:
         services, request = self._services, self._request
-        session = self._session = await enter(services, request)
+        session = self._session = await sign_in(services, request)
+        expect_own(session, request)
         arrival = services.inventories.arrive()
         limits = services.live.world.configuration.limits
         value = await read_json(request, limits, max_bytes=limits.body_bytes, max_depth=DEPTH)

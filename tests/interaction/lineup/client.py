@@ -156,11 +156,11 @@ class Agent:
 
     @asynccontextmanager
     async def stream(
-        self, after: int | None = None, *, conversation: str | None = None, **headers: str
+        self, after: int | None = None, *, conversation: str | None = None, named: str | None = None
     ) -> AsyncGenerator[Stream]:
-        """Open a stream; `after` is the place to go on after."""
-        named = {} if after is None else {"Last-Event-ID": str(after)}
-        whole = self.headers(**named, **headers)
+        """Open a stream; `after` is the place to go on after, `named` the text that says so."""
+        named = str(after) if after is not None else named
+        whole = self.headers(**({} if named is None else {"Last-Event-ID": named}))
         async with self.http.stream("GET", self.path("stream", conversation), headers=whole) as response:
             yield Stream(response)
 

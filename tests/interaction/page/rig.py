@@ -201,8 +201,12 @@ class Rig:
 
     async def sweep(self) -> None:
         """Let what is due happen, as the background task would."""
+        await self.sweeper().sweep()
+
+    def sweeper(self) -> Sweeper:
+        """The background task of a gateway that starts now."""
         services = self.services
-        sweeper = Sweeper(
+        return Sweeper(
             spine=services.spine,
             clock=services.clock,
             pages=services.pages,
@@ -210,7 +214,6 @@ class Rig:
             retention=Retention(store=self.store, live=services.live, clock=services.clock),
             running=services.running,
         )
-        await sweeper.sweep()
 
     async def close(self) -> None:
         """Let every page go."""
@@ -343,7 +346,12 @@ def _unable() -> Callable[[], None]:
 
 @asynccontextmanager
 async def running(
-    store: Store | None = None, clock: FakeClock | None = None, file: Path | None = None, **changes: Any
+    store: Store | None = None,
+    clock: FakeClock | None = None,
+    file: Path | None = None,
+    *,
+    ping_seconds: float = 15.0,
+    **changes: Any,
 ) -> AsyncGenerator[Rig]:
     """Serve a gateway over `store` until the block ends; the store stays, as a database does.
 
@@ -367,7 +375,7 @@ async def running(
         host=AppHost(files=files),
     )
     reloader = Reloader(services=services, path=file, load=load_file, judge=load)
-    conversations = lineup.LineupEndpoint(services)
+    conversations = lineup.LineupEndpoint(services, ping_seconds=ping_seconds)
     app = behind_edge(
         services,
         *page_ws.routes(services),
