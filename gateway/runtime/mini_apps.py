@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import structlog
 
-from capabilities.contract import HandlerKind
 from capabilities.manifest import Manifest
 from capabilities.package import PACKAGE_BYTES
 from gateway.domain.app_catalog import Catalog
@@ -22,6 +21,7 @@ from gateway.domain.workers import WorkerState
 from gateway.failpoints import Point, reach
 from gateway.runtime import app_changes, audit
 from gateway.runtime.app_changes import Change
+from gateway.runtime.app_household import Household
 from gateway.runtime.app_packages import Judged, check_claims, judged_file
 from gateway.runtime.app_shelf import AppView, Shelf, with_fault
 from gateway.runtime.effects import After, AppsChanged
@@ -64,16 +64,13 @@ class MiniApps:
         self._live = live
         self._clock = clock
         self._files = files
-        self._workers = workers
-        self._probe = probe
-        self._on_gone = on_gone
         self._shelf = Shelf(files, live)
-        self._serves = False
-        self._running: set[str] = set()
-        self._leaving: set[str] = set()
+        self._household = Household(
+            live=live, shelf=self._shelf, files=files, workers=workers, probe=probe, on_gone=on_gone
+        )
         self._turn = asyncio.Lock()
         self._changes: set[asyncio.Task[Any]] = set()
-        spine.on(AppsChanged, lambda effect: self._follow(effect.apps))
+        spine.on(AppsChanged, lambda effect: self._household.follow(effect.apps))
 
     # -- at the start ---------------------------------------------------------------------------------------------
 
@@ -86,12 +83,12 @@ class MiniApps:
         await self._note_broken(broken)
         await self._sweep()
         reach(Point.APPS_VERIFIED)
-        self._serves = True
+        self._household.serves = True
         await self.read()
 
     async def read(self) -> None:
         """Take over what is installed, as its rows say; where no gateway serves, nothing of it runs."""
-        self._follow(await self._spine.store.run(self._shelf.catalog))
+        self._household.follow(await self._spine.store.run(self._shelf.catalog))
 
     async def _note_broken(self, broken: Sequence[tuple[AppVersion, str]]) -> None:
         now, records = self._clock.now(), list[AuditRecord]()
@@ -130,8 +127,7 @@ class MiniApps:
 
     def worker_of(self, view: AppView) -> WorkerState | None:
         """Where the worker of an app stands; None where none is to run."""
-        is_wanted = view.offered.is_enabled and view.offered.has_worker
-        return self._workers.state(view.app.id) if self._serves and is_wanted else None
+        return self._household.worker_of(view)
 
     # -- changes --------------------------------------------------------------------------------------------------
 
@@ -240,7 +236,7 @@ class MiniApps:
         package = judged.package
         await self._spine.store.run(lambda tx: check(tx, judged))
         try:
-            await asyncio.to_thread(self._files.put, package.digest, package.entries())
+            await self._household.keep(package)
             await self._try_out(package.manifest)
         except FilesRefused as error:
             await self._sweep()
@@ -283,20 +279,7 @@ class MiniApps:
             raise
 
     async def _try_out(self, manifest: Manifest, *, is_enabling: bool = False) -> None:
-        """Start the code of a package once, where it is about to run and does not run yet."""
-        there = self._live.world.apps.apps.get(manifest.app.id)
-        is_replacing = there is not None and there.is_enabled and there.digest != manifest.digest
-        if self._probe is None or manifest.python is None or not self._serves:
-            return
-        if not (is_enabling or is_replacing):
-            return
-        methods = {tool.method for tool in manifest.tools if tool.handler.kind == HandlerKind.PYTHON}
-        flaw = await self._probe.flaw(
-            self._files.folder(manifest.digest),
-            manifest.python.module,
-            methods,
-            within_ms=self._live.world.configuration.limits.app_start_ms,
-        )
+        flaw = await self._household.flaw_of_start(manifest, is_enabling=is_enabling)
         if flaw is not None:
             raise _conflict(manifest.app.id, f"version `{manifest.app.version}` does not start: {flaw}")
 
@@ -321,38 +304,11 @@ class MiniApps:
 
         await self._spine.run(work)
         reach(Point.APP_CHANGE_COMMITTED)
-        await self._stop_others()
+        await self._household.stop_others()
         await self._sweep()
 
-    def _follow(self, apps: Catalog) -> None:
-        """Let the world offer `apps`, and keep a worker for each of them that is enabled and whole."""
-        # In one turn of the loop: no call of a new version meets the worker of the old one.
-        self._live.install(apps)
-        if not self._serves:
-            return
-        wanted: set[str] = set()
-        for app in apps.apps.values():
-            module = self._shelf.module_of(app)
-            if app.is_enabled and module is not None:
-                self._workers.start(app.id, self._files.folder(app.digest), module)
-                wanted.add(app.id)
-        self._leaving |= self._running - wanted
-        self._running = wanted
-
-    async def _stop_others(self) -> None:
-        """Give workers nobody wants any more a while to end what they hold; returns when they are gone."""
-        leaving, self._leaving = self._leaving, set()
-        await asyncio.gather(*(self._workers.stop(app) for app in leaving))
-
     async def _sweep(self) -> None:
-        """Let go of files no row needs; what a fault of the disk keeps goes at the next start."""
-        digests = await self._spine.store.run(lambda tx: tx.mini_apps.digests())
-        for digest in self._shelf.keep_only(digests):
-            self._on_gone(digest)
-        try:
-            await asyncio.to_thread(self._files.keep_only, digests)
-        except FilesRefused as error:
-            _log.warning("app_files_stay", hint=str(error))
+        await self._household.keep_only(await self._spine.store.run(lambda tx: tx.mini_apps.digests()))
 
 
 def _current(tx: Tx) -> list[tuple[MiniApp, AppVersion]]:
