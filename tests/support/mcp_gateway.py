@@ -299,11 +299,16 @@ class FakePage:
 
 
 async def join_page(
-    services: Services, *descriptors: Descriptor, site: str = "todo", user: str = "ada", url: str | None = None
+    services: Services,
+    *descriptors: Descriptor,
+    site: str = "todo",
+    user: str = "ada",
+    url: str | None = None,
+    patterns: tuple[str, ...] = (),
 ) -> FakePage:
     """A page of `user` on `site` that offers `descriptors`."""
     origin = f"http://{site}.test"
-    patterns = tuple(f"{d.id.rpartition('.')[0]}.*" for d in descriptors) or ("todo.*",)
+    patterns = patterns or tuple(f"{d.id.rpartition('.')[0]}.*" for d in descriptors) or ("todo.*",)
     made = await services.admin.add_key(site, capabilities=patterns, by="test")
     key = await services.identity.site_key(made.secret)
     ticket, _ = await services.identity.mint_ticket(key, TicketRequest(user=user, origin=origin))
@@ -318,6 +323,7 @@ async def join_page(
         visible=True,
         automated=False,
         origin=origin,
+        has_workspace=True,
     )
     page = FakePage(services, None)  # type: ignore[arg-type] - set in the next line
     page.joined = await services.pages.join(hello, page)
