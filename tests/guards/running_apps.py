@@ -37,8 +37,8 @@ GUARDS: Final = (
         section="F2",
         why="ten calls at once would start the app ten times",
         file=_ACTIVATION,
-        old="    live = tx.activations.live_of_instance(instance.id)\n    if live is None:",
-        new="    live = None\n    if live is None:",
+        old="    instance, effects = _instance(tx, world, ids, call, host, now)\n    live = tx.activations.live_of_instance(instance.id)\n",
+        new="    instance, effects = _instance(tx, world, ids, call, host, now)\n    live = None\n",
         tests=(f"{_STARTING}::test_ten_calls_at_once_wait_for_one_start_and_go_in_their_order",),
     ),
     Guard(
@@ -64,8 +64,8 @@ GUARDS: Final = (
         section="§3",
         why="a call would be dispatched for ever after the frame that ran it is gone",
         file=_ACTIVATION,
-        old="if is_here and call.state is CallState.DISPATCHED:",
-        new="if False:",
+        old='        if call.state is CallState.DISPATCHED:\n            message = "its frame was closed before an answer came',
+        new='        if False:\n            message = "its frame was closed before an answer came',
         tests=(f"{_STARTING}::test_what_a_frame_ran_is_lost_with_it",),
     ),
     Guard(
