@@ -78,14 +78,19 @@ class FolderAppFiles:
         _sync(self._root)
         shutil.rmtree(leaving, ignore_errors=True)
 
+    def digests(self) -> frozenset[str]:
+        return frozenset(name for name in self._folders() if not name.startswith("."))
+
     def keep_only(self, digests: Collection[str]) -> int:
-        if not self._root.is_dir():
-            return 0
-        folders = [entry.name for entry in os.scandir(self._root) if entry.is_dir(follow_symlinks=False)]
-        swept = [name for name in folders if name not in digests]
+        swept = [name for name in self._folders() if name not in digests]
         for name in swept:
             self.remove(name)
         return len(swept)
+
+    def _folders(self) -> list[str]:
+        if not self._root.is_dir():
+            return []
+        return [entry.name for entry in os.scandir(self._root) if entry.is_dir(follow_symlinks=False)]
 
 
 def _write(part: Path, files: Mapping[str, bytes]) -> None:

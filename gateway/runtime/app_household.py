@@ -82,6 +82,10 @@ class Household:
         except FilesRefused as error:
             _log.warning("app_files_stay", hint=str(error))
 
+    async def tidy(self, digests: Collection[str]) -> None:
+        """The same at a start. A database that knows no app at all may be the wrong one: then whole packages stay."""
+        await self.keep_only(digests or await asyncio.to_thread(self._files.digests))
+
     async def flaw_of_start(self, manifest: Manifest, *, is_enabling: bool) -> str | None:
         """Start the code of a kept package once, where it is about to run and does not run yet; what goes wrong."""
         there = self._live.world.apps.apps.get(manifest.app.id)

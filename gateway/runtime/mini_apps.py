@@ -81,7 +81,7 @@ class MiniApps:
         flaws = await asyncio.gather(*(self._shelf.look(version.digest) for _, version in current))
         broken = [(version, flaw) for (_, version), flaw in zip(current, flaws, strict=True) if flaw is not None]
         await self._note_broken(broken)
-        await self._sweep()
+        await self._household.tidy(await self._digests())
         reach(Point.APPS_VERIFIED)
         self._household.serves = True
         await self.read()
@@ -308,7 +308,10 @@ class MiniApps:
         await self._sweep()
 
     async def _sweep(self) -> None:
-        await self._household.keep_only(await self._spine.store.run(lambda tx: tx.mini_apps.digests()))
+        await self._household.keep_only(await self._digests())
+
+    async def _digests(self) -> frozenset[str]:
+        return await self._spine.store.run(lambda tx: tx.mini_apps.digests())
 
 
 def _current(tx: Tx) -> list[tuple[MiniApp, AppVersion]]:

@@ -773,6 +773,10 @@ class AppFiles(Protocol):
         """Let go of everything but these packages, what a crash left half written included; returns how many went."""
         ...
 
+    def digests(self) -> frozenset[str]:
+        """The packages that are there."""
+        ...
+
 
 class AppProbe(Protocol):
     """Tries an app's Python out before it counts."""

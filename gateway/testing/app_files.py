@@ -32,6 +32,9 @@ class MemoryAppFiles:
     def remove(self, digest: str) -> None:
         self.packages.pop(digest, None)
 
+    def digests(self) -> frozenset[str]:
+        return frozenset(self.packages)
+
     def keep_only(self, digests: Collection[str]) -> int:
         swept = [digest for digest in self.packages if digest not in digests]
         for digest in swept:

@@ -58,8 +58,10 @@ def test_what_is_removed_is_gone(files: AppFiles) -> None:
 
 def test_everything_but_what_is_needed_is_swept(files: AppFiles) -> None:
     assert files.keep_only([DIGEST]) == 0
+    assert files.digests() == frozenset()
     files.put(DIGEST, FILES)
     files.put(OTHER, FILES)
+    assert files.digests() == {DIGEST, OTHER}
     assert files.keep_only([DIGEST, "c" * 64]) == 1
     assert files.load(DIGEST) == FILES
     with pytest.raises(FilesRefused):
@@ -91,6 +93,7 @@ def test_a_file_that_cannot_be_written_leaves_the_name_to_whole_packages(tmp_pat
 def test_what_a_kill_leaves_half_written_is_swept(on_disk: FolderAppFiles, tmp_path: Path) -> None:
     for name in (".incoming-1", ".leaving-2"):
         (tmp_path / "apps" / name / "notes").mkdir(parents=True)
+    assert on_disk.digests() == {DIGEST}
     assert on_disk.keep_only([DIGEST]) == 2
     assert [entry.name for entry in (tmp_path / "apps").iterdir()] == [DIGEST]
 

@@ -331,7 +331,10 @@ def _the_files_of_an_app_are_whole_and_no_others_are_left(case: Case) -> Iterato
     for digest, flaw in case.evidence.folders.items():
         if flaw is not None:
             yield f"package `{digest[:12]}`: {flaw}"
-    if case.at_start and case.evidence.folders.keys() != case.evidence.versions.keys():
+    for digest in case.evidence.versions.keys() - case.evidence.folders.keys():
+        yield f"package `{digest[:12]}` is gone"
+    # Where no app is installed a start leaves whole packages alone: the database may be the wrong one.
+    if case.at_start and case.evidence.versions and case.evidence.folders.keys() - case.evidence.versions.keys():
         yield f"the rows name {sorted(case.evidence.versions)}, the disk has {sorted(case.evidence.folders)}"
 
 

@@ -15,6 +15,7 @@ from gateway.domain.errors import ErrorCode
 from gateway.domain.mini_apps import KEPT, AppState
 from gateway.domain.workers import WorkerState
 from gateway.runtime.ports import StoreUnavailable
+from gateway.testing import MemoryStore
 from tests.unit.runtime.centre import APP, Centre, a_version
 from tests.unit.runtime.rig import ADD
 
@@ -367,6 +368,20 @@ async def test_what_a_crash_left_of_a_package_is_swept_at_the_next_start() -> No
         package = await centre.install()
         centre.files.packages["f" * 64] = {}
     async with centre.open():
+        assert set(centre.files.packages) == {package.digest}
+
+
+async def test_a_database_that_knows_no_app_costs_no_package() -> None:
+    """A mistyped `server.database` begins an empty one, beside the files of the right one."""
+    centre = Centre()
+    async with centre.open():
+        package = await centre.install()
+    right, centre.store = centre.store, MemoryStore()
+    async with centre.open():
+        assert await centre.apps.list() == []
+    centre.store = right
+    async with centre.open():
+        assert [view.offered.fault for view in await centre.apps.list()] == [None]
         assert set(centre.files.packages) == {package.digest}
 
 
