@@ -94,6 +94,7 @@ REFUSALS: Final[Mapping[ErrorCode, Status | None]] = {
     ErrorCode.PRECONDITION_FAILED: None,
     ErrorCode.PRECONDITION_REQUIRED: None,
     ErrorCode.STATE_CONFLICT: None,
+    ErrorCode.PACKAGE_REFUSED: None,
 }
 """How the refusal of a call is told; None: by an HTTP status and an error object, for there was no call to speak of.
 

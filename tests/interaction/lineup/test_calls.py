@@ -277,7 +277,7 @@ async def test_a_call_made_at_another_door_is_found_and_then_told_here(rig: Rig,
 async def test_who_follows_a_call_keeps_it_when_the_caller_of_another_door_hangs_up(rig: Rig, agent: Agent) -> None:
     page = await rig.page(ADD)
     request = CallRequest(
-        session=agent.session,
+        caller=agent.session,
         capability="todo.add",
         arguments={"title": "milk"},
         call_id="waiter-01",
