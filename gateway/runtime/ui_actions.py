@@ -48,6 +48,10 @@ class UiActions:
         Raises:
             GatewayError: there is no output, or no call was made; either way the trail says so already.
         """
+        app = self._live.world.apps.apps.get(instance.app)
+        if app is None or app.surface is None or not app.surface.has_handlers:
+            silent = f"a frame of `{instance.app}` only shows; it asks for nothing"
+            raise self.refused(place, action, GatewayError(ErrorCode.UNSUPPORTED, silent))
         most = self._live.world.configuration.limits.argument_depth
         if is_deeper_than(action.arguments, most):
             too_deep = GatewayError(ErrorCode.TOO_DEEP, f"the arguments are nested deeper than {most} levels")

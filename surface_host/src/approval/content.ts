@@ -9,7 +9,10 @@ import type { Messages } from '../ui/messages.js';
 import type { Say } from '../ui/words.js';
 import { argumentBlock, block } from './value.js';
 
-const VERBS = { read: 'verbRead', change: 'verbChange', delete: 'verbDelete' } as const satisfies Record<string, keyof Messages>;
+const VERBS = {
+  agent: { read: 'verbRead', change: 'verbChange', delete: 'verbDelete' },
+  app: { read: 'appReads', change: 'appChanges', delete: 'appDeletes' },
+} as const satisfies Record<string, Record<string, keyof Messages>>;
 
 export interface Content {
   readonly heading: HTMLElement;
@@ -20,16 +23,17 @@ export function contentOf(prompt: Prompt, say: Say, digest: (text: string) => Pr
   const { summary, capability } = prompt.payload;
   const notice = (key: keyof Messages, danger = false): HTMLElement => el('p', { class: danger ? 'notice danger' : 'notice' }, say(key));
 
+  const by = summary.app === undefined ? 'agent' : 'app';
   const heading = el(
     'div',
     { id: 'heading' },
-    el('h2', {}, say(VERBS[summary.verb])),
+    el('h2', {}, say(VERBS[by][summary.verb])),
     el('div', { class: 'object' }, foreign(summary.object)),
   );
 
   const facts = el('dl', { id: 'facts' });
   for (const [key, value] of [
-    ['agent', summary.agent],
+    [by, summary.app ?? summary.agent],
     ['site', summary.origin],
     ['action', capability],
   ] as const) {

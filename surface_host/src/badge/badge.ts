@@ -99,7 +99,7 @@ export function createBadge(options: BadgeOptions): Badge {
       part(
         'pending',
         queue.open().map(({ payload: { approval, summary } }) =>
-          row(summary.object, summary.agent, named(button(say('review'), 'review', () => review(approval)), summary.object)),
+          row(summary.object, summary.app ?? summary.agent, named(button(say('review'), 'review', () => review(approval)), summary.object)),
         ),
       ),
       part(
@@ -123,7 +123,7 @@ export function createBadge(options: BadgeOptions): Badge {
       part(
         'deniedList',
         denied.map(({ capability, title, agent }) =>
-          row(title, labelOf(agent), named(button(say('allowAsking'), '', () => act('lift_deny', { agent, capability })), title)),
+          row(title, agent === '' ? say('app') : labelOf(agent), named(button(say('allowAsking'), '', () => act('lift_deny', { agent, capability })), title)),
         ),
       ),
     ];

@@ -223,7 +223,9 @@ export interface ApprovalArgument {
 export interface ApprovalSummary {
   readonly verb: 'read' | 'change' | 'delete';
   readonly object: string;
+  /** Empty where no agent asks, but the frame of a mini app in the person's name: then `app` is that app's. */
   readonly agent: string;
+  readonly app?: string;
   readonly origin: string;
   readonly effect: Effect;
   readonly risk: Risk;

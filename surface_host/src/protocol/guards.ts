@@ -51,7 +51,7 @@ const PARTS: { readonly [T in Nested]: string } = {
   entry: 'ref:s agent:s capability:s title:s state:s ago:n',
   denial: 'capability:s title:s agent:s remaining:n',
   payload: 'v:n ref:s approval:s nonce:s capability:s fingerprint:s summary:summary input:s page:s epoch:n',
-  summary: 'verb:read|change|delete object:s agent:s origin:s effect:s risk:s description:s reason?:s arguments:argument[] changed:b',
+  summary: 'verb:read|change|delete object:s agent:s app?:s origin:s effect:s risk:s description:s reason?:s arguments:argument[] changed:b',
   argument: 'name:s value:s length?:n',
 };
 

@@ -229,6 +229,13 @@ describe('what is shown', () => {
     expect(find('main').textContent).not.toContain(en.agentSays);
   });
 
+  test('a mini app that asks is named as one, and no agent is', () => {
+    ask({}, { agent: '', app: 'Focus' });
+    expect(find('#heading h2').textContent).toBe(en.appChanges);
+    expect([...root().querySelectorAll('#facts dt')].map((node) => node.textContent)).toEqual([en.app, en.site, en.action]);
+    expect(find('#facts dd').textContent).toBe('Focus');
+  });
+
   test('buttons and heading are ours, whatever the page says', () => {
     ask({}, { object: 'Deny', description: 'Approve' });
     expect([...root().querySelectorAll('.buttons button')].map((node) => node.textContent)).toEqual([en.deny, en.approve]);

@@ -294,6 +294,15 @@ async def test_what_another_page_declares_is_not_there(rig: Rig) -> None:
     assert await screen.act("todo.add", MILK).refusal() == "unknown_capability"
 
 
+async def test_a_frame_that_only_shows_asks_for_nothing(rig: Rig) -> None:
+    screen, _ = await opened(rig)
+    shown = focus().surface
+    assert shown is not None
+    install(rig, focus(*TOOLS, surface=replace(shown, has_handlers=False)))
+    assert await screen.act("focus.draw").refusal() == "unsupported"
+    assert await rig.stream_of("call.refused", code="unsupported") == {"ui_action"}
+
+
 async def test_arguments_are_held_to_the_declaration(rig: Rig) -> None:
     screen, _ = await opened(rig)
     assert await screen.act("focus.start", {"minutes": 0}).refusal() == "arguments_invalid"
