@@ -1,11 +1,14 @@
-"""The closed set of runtime built-ins by capability id."""
+"""The closed sets of what comes with the gateway: runtime built-ins, and what surface hosts can do, by capability id."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from capabilities.builtin import echo
+from capabilities.builtin.host import HOST
 from capabilities.contract import Descriptor, Handler
+
+__all__ = ["BUILTINS", "HOST", "Builtin"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,6 +65,8 @@ class Caps(Frame):
     parts: Annotated[int, Field(ge=1, le=500)]
     # Judged one by one: a bad declaration is rejected by name and never hides its siblings.
     capabilities: Annotated[list[Any], WithJsonSchema(DECLARATIONS_SCHEMA)]
+    host: Annotated[list[Name], Field(max_length=32)] = Field(default_factory=list[str])
+    """What the surface host itself can do here, by the ids the gateway declares them under; in the first part."""
 
 
 RefusedWhy = Literal[

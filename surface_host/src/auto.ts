@@ -7,7 +7,7 @@
 
 import type { AppsModule } from './host/apps.js';
 import { createHost } from './host/create.js';
-import type { SurfaceHost, UiModule } from './host/options.js';
+import type { PackModule, SurfaceHost, UiModule } from './host/options.js';
 import { loadPinned } from './host/pinned.js';
 import { fetchTicket } from './host/ticket.js';
 
@@ -17,6 +17,7 @@ export { SURFACE_PROTOCOL } from './protocol/frames.js';
 /** Put in by the build: the hashes of what this file loads. */
 declare const UI_INTEGRITY: string;
 declare const APPS_INTEGRITY: string;
+declare const PACK_INTEGRITY: string;
 
 type Ready = (host: SurfaceHost) => void;
 
@@ -39,6 +40,7 @@ function start(): SurfaceHost | undefined {
     {
       loadUi: () => beside<UiModule>('ui', UI_INTEGRITY),
       loadApps: () => beside<AppsModule>('apps', APPS_INTEGRITY),
+      loadPack: () => beside<PackModule>('pack', PACK_INTEGRITY),
     },
   );
 }

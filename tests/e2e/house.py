@@ -23,6 +23,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from capabilities.registry import HOST as HOST_PACK
 from gateway.adapters.clock import SystemClock
 from gateway.adapters.configuration_file import load_file
 from gateway.asgi import Server, server_of
@@ -61,6 +62,11 @@ sites:
       - mail.*
       - files.*
       - pomodoro.start
+      - app.open_url
+      - clipboard.write
+      - device.pick_file
+      - artifact.save
+      - notification.show
     allow_automated_approval: true
   inner:
     label: Page helper
@@ -87,7 +93,7 @@ Object.assign(window, { host, gateway, connection: await gateway.connection() })
 """
 """Pages whose host speaks with a gateway in the page's own memory."""
 
-OFFERS: Final = ("todo.*", "lab.*", "mail.*", "files.*", "pomodoro.*")
+OFFERS: Final = ("todo.*", "lab.*", "mail.*", "files.*", "pomodoro.*", *HOST_PACK)
 SCOPE: Final = (
     "todo.overview",
     "todo.add",
@@ -97,6 +103,7 @@ SCOPE: Final = (
     "files.*",
     "context.read",
     "pomodoro.*",
+    *HOST_PACK,
 )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from capabilities.check import judge_descriptor
 from capabilities.contract import Descriptor
+from capabilities.registry import HOST
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.protocol.page_frames import Caps, Rejection, read_declaration
 from gateway.protocol.strict_json import dumps
@@ -14,6 +15,14 @@ from gateway.settings import Limits
 
 JUDGED_AT_ONCE: Final = 8
 """Declarations judged before others get the loop."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Whole:
+    """What a document says it offers: declarations with their sizes in bytes, and ids of the host's own pack."""
+
+    declarations: list[tuple[Any, int]]
+    host: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,15 +40,16 @@ class Snapshots:
         self._limits = limits
         self._expected: tuple[int, int, int] | None = None
         self._texts: list[tuple[Any, int]] = []
+        self._host: list[str] = []
 
-    def take(self, frame: Caps) -> list[tuple[Any, int]] | None:
-        """Add a part; the declarations with their sizes in bytes once the last part is here.
+    def take(self, frame: Caps) -> Whole | None:
+        """Add a part; the whole snapshot once the last part is here.
 
         Raises:
             GatewayError: the parts are out of order, or the snapshot is too large.
         """
         if frame.part == 1:
-            self._expected, self._texts = (frame.seq, 1, frame.parts), []
+            self._expected, self._texts, self._host = (frame.seq, 1, frame.parts), [], list(frame.host)
         if self._expected != (frame.seq, frame.part, frame.parts) or frame.part > frame.parts:
             self._forget()
             raise GatewayError(ErrorCode.BAD_REQUEST, "parts come in order, from 1; send the snapshot again")
@@ -48,7 +58,7 @@ class Snapshots:
         if frame.part < frame.parts:
             self._expected = (frame.seq, frame.part + 1, frame.parts)
             return None
-        whole = self._texts
+        whole = Whole(declarations=self._texts, host=self._host)
         self._forget()
         return whole
 
@@ -71,18 +81,24 @@ class Snapshots:
         )
 
     def _forget(self) -> None:
-        self._expected, self._texts = None, []
+        self._expected, self._texts, self._host = None, [], []
 
 
-async def judge(
-    declarations: list[tuple[Any, int]], limits: Limits, app_segments: AbstractSet[str] = frozenset()
-) -> Judged:
+async def judge(whole: Whole, limits: Limits, app_segments: AbstractSet[str] = frozenset()) -> Judged:
     """Judge each declaration of a snapshot; one that is refused never hides its siblings.
+
+    INVARIANT: what the host itself can do is declared by the gateway. A page names such a capability, and cannot word it.
 
     `app_segments` are the first segments of ids that belong to installed mini apps.
     """
     judged = Judged()
-    for number, (declaration, size) in enumerate(declarations):
+    for name in whole.host:
+        known = HOST.get(name)
+        if known is None:
+            judged.rejected.append(Rejection(id=name, code=ErrorCode.UNSUPPORTED.wire, pointer=""))
+        else:
+            judged.accepted[name] = known
+    for number, (declaration, size) in enumerate(whole.declarations):
         if number % JUDGED_AT_ONCE == JUDGED_AT_ONCE - 1:
             await asyncio.sleep(0)
         verdict = _judge_one(declaration, size, limits, app_segments, judged)

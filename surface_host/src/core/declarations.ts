@@ -22,7 +22,11 @@ export interface Declarations {
   readonly waiting: boolean;
 }
 
-export function createDeclarations(all: () => readonly Registration[], onRejected: (rejected: readonly Rejected[]) => void): Declarations {
+export function createDeclarations(
+  all: () => readonly Registration[],
+  onRejected: (rejected: readonly Rejected[]) => void,
+  hosted: ReadonlyMap<string, Registration> = new Map(),
+): Declarations {
   const fingerprints = new Map<string, string>();
   let seq = 0;
   let sent: string | undefined;
@@ -30,7 +34,8 @@ export function createDeclarations(all: () => readonly Registration[], onRejecte
 
   return {
     snapshot() {
-      const registrations = all();
+      // A page's own under a name of the host's is nobody's: the gateway refuses it, and here it is not even said.
+      const registrations = all().filter(({ declaration }) => !hosted.has(declaration.id));
       const key = registrations.map(({ text }) => text).join();
       if (key === sent) return [];
       sent = key;
@@ -46,8 +51,9 @@ export function createDeclarations(all: () => readonly Registration[], onRejecte
         size += bytes;
       }
       seq += 1;
-      inFlight = new Map(registrations.map(({ declaration, text }) => [declaration.id, text]));
-      return groups.map((capabilities, index) => ({ type: 'caps', seq, part: index + 1, parts: groups.length, capabilities }));
+      inFlight = new Map([...registrations, ...hosted.values()].map(({ declaration, text }) => [declaration.id, text]));
+      const host = hosted.size ? { host: [...hosted.keys()] } : {};
+      return groups.map((capabilities, index) => ({ type: 'caps', seq, part: index + 1, parts: groups.length, capabilities, ...(index ? {} : host) }));
     },
     ack(frame) {
       if (frame.seq !== seq || !inFlight) return false;

@@ -4,6 +4,7 @@ export * from './calls.js';
 export * from './capability.js';
 export * from './context.js';
 export * from './declarations.js';
+export * from './hosted.js';
 export * from './json.js';
 export * from './outbox.js';
 export * from './pipeline.js';

@@ -68,7 +68,9 @@ export async function run(capability: Capability, options: RunOptions): Promise<
   const input = (): unknown => JSON.parse(options.input) as unknown;
   const { signal, ref, traceparent, trace } = options;
   const place = traceparent === undefined ? {} : { traceparent };
-  const thrown = (error: unknown): Ending => fail(signal.aborted ? 'cancelled' : 'handler_error', messageOf(error));
+  // Browsers tell with this name that the person put a picker or a prompt aside.
+  const isGivenUp = (error: unknown): boolean => signal.aborted || (error as { name?: unknown } | null)?.name === 'AbortError';
+  const thrown = (error: unknown): Ending => fail(isGivenUp(error) ? 'cancelled' : 'handler_error', messageOf(error));
 
   let before: unknown;
   let returned: unknown;

@@ -2,7 +2,7 @@
 
 import { createChannel, newId } from '../channel/channel.js';
 import { createSurfaceClients } from '../client/surface.js';
-import { createCalls, createPromptQueue, createRegistry, decisionFrame, type Capability, type ContextSource } from '../core/index.js';
+import { createCalls, createHosted, createPromptQueue, createRegistry, decisionFrame, type Capability, type ContextSource, type Pack } from '../core/index.js';
 import type { ActivityFrame, InFrame, OutFrame, WelcomeFrame } from '../protocol/frames.js';
 import { parsePayload } from '../protocol/guards.js';
 import type { Ui } from '../ui/index.js';
@@ -12,6 +12,7 @@ import { createEmitter } from './emitter.js';
 import type { HostEvents, HostPorts, SurfaceHost, SurfaceHostOptions } from './options.js';
 import { later, sha256, turn } from './platform.js';
 import { createPublisher } from './publish.js';
+import { supported } from './supported.js';
 
 /** What `hello` may name. */
 const SEEN_MOST = 256;
@@ -23,6 +24,7 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
   let activity: ActivityFrame | undefined;
   let ui: Ui | undefined;
   let closed = false;
+  let pack: Pack | undefined;
 
   const send = (frame: OutFrame): boolean => {
     const sent = channel.send(frame);
@@ -31,7 +33,11 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
   };
 
   const registry = createRegistry(() => publisher.changed());
-  const publisher = createPublisher(registry.all, {
+  const hosted = createHosted(supported(), async () => {
+    const { createPack } = await (ports.loadPack ?? (() => import('../pack/index.js')))();
+    return (pack ??= createPack({ lang: options.lang, messages: options.messages, mode: ports.shadow ?? 'closed' }));
+  });
+  const publisher = createPublisher(registry.all, hosted, {
     send: (frame) => welcome !== undefined && send(frame),
     onRejected: (rejected) => emit('rejected', rejected),
   });
@@ -69,7 +75,7 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
   uiReady.catch(() => emit('error', { code: 'ui_not_loaded' }));
 
   const calls = createCalls({
-    registry,
+    registry: { ...registry, find: (id) => hosted.get(id) ?? registry.find(id) },
     prompts: queue,
     fingerprint: publisher.fingerprint,
     epoch: () => welcome?.epoch,

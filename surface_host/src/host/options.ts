@@ -7,6 +7,7 @@ import type { Status } from '../channel/status.js';
 import type { MiniApp } from '../apps/index.js';
 import type { WorkspaceMessages } from '../apps/messages.js';
 import type { Messages } from '../ui/messages.js';
+import type { PackMessages } from '../pack/messages.js';
 import type { AppsModule } from './apps.js';
 
 export interface SurfaceHostOptions {
@@ -19,7 +20,7 @@ export interface SurfaceHostOptions {
   /** `en` and `zh` are built in; by default the document's language decides. */
   readonly lang?: string;
   /** Replaces single words of the host; never the page's or an agent's. */
-  readonly messages?: Partial<Messages & WorkspaceMessages>;
+  readonly messages?: Partial<Messages & WorkspaceMessages & PackMessages>;
   /** `false` hides the badge unless something waits for the person. */
   readonly badge?: boolean;
   /** `false`: mini apps are not shown in this page. */
@@ -31,6 +32,9 @@ export interface SurfaceHostOptions {
 /** How the UI is found. */
 export type UiModule = Pick<typeof import('../ui/index.js'), 'createUi'>;
 
+/** How what does the work of the host's own capabilities is found. */
+export type PackModule = Pick<typeof import('../pack/index.js'), 'createPack'>;
+
 /** What only the one-script form and tests hand in. */
 export interface HostPorts {
   readonly shadow?: ShadowRootMode;
@@ -39,6 +43,8 @@ export interface HostPorts {
   readonly loadUi?: () => Promise<UiModule>;
   /** Where the workspace comes from; by default the module beside this one. */
   readonly loadApps?: () => Promise<AppsModule>;
+  /** Where the host's own capabilities come from; by default the module beside this one. */
+  readonly loadPack?: () => Promise<PackModule>;
 }
 
 export interface HostEvents {

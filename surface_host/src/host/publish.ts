@@ -21,8 +21,12 @@ export interface Publisher {
   fingerprint(registration: Registration): string | undefined;
 }
 
-export function createPublisher(all: () => readonly Registration[], { send, onRejected }: PublisherPorts): Publisher {
-  const declarations = createDeclarations(all, onRejected);
+export function createPublisher(
+  all: () => readonly Registration[],
+  hosted: ReadonlyMap<string, Registration>,
+  { send, onRejected }: PublisherPorts,
+): Publisher {
+  const declarations = createDeclarations(all, onRejected, hosted);
   let online = false;
   let queued = false;
   let stopClock = (): void => undefined;

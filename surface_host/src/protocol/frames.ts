@@ -106,7 +106,7 @@ export type OutFrame =
   | AppNewsFrame
   | IntentFrame
   | { readonly type: 'ticket'; readonly ticket: string }
-  | { readonly type: 'caps'; readonly seq: number; readonly part: number; readonly parts: number; readonly capabilities: readonly Declaration[] }
+  | { readonly type: 'caps'; readonly seq: number; readonly part: number; readonly parts: number; readonly capabilities: readonly Declaration[]; readonly host?: readonly string[] }
   | { readonly type: 'started'; readonly ref: string }
   | { readonly type: 'progress'; readonly ref: string; readonly n: number; readonly total?: number; readonly message?: string }
   | { readonly type: 'described'; readonly id: string; readonly context: ContextWindow | null; readonly unavailable: readonly string[] }

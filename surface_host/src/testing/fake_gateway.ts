@@ -63,6 +63,7 @@ export function createFakeGateway(options: FakeGatewayOptions = {}): FakeGateway
       if (frame.type === 'hello') send(welcome);
       if (frame.type !== 'caps') return;
       if (frame.part === 1) collected = {};
+      for (const id of frame.host ?? []) collected[id] = fingerprint(id);
       for (const { id } of frame.capabilities) collected[id] = fingerprint(id);
       if (frame.part === frame.parts) send({ type: 'caps_ack', seq: frame.seq, accepted: collected, rejected: [] });
     };

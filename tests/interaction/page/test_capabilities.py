@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from capabilities.registry import HOST
 from gateway.domain.calls import CallState
 from tests.interaction.page.rig import ADD, CLEAR, LIST, Page, Rig, running
 
@@ -29,6 +30,38 @@ async def test_parts_become_one_snapshot_with_the_last_one(rig: Rig) -> None:
     assert ack["accepted"] == {name: capability.fingerprint for name, capability in capabilities.items()}
     assert set(ack["accepted"]) == {"todo.add", "todo.list"}
     assert ack["rejected"] == []
+
+
+async def test_what_the_host_itself_can_do_is_declared_by_the_gateway(rig: Rig) -> None:
+    page = await rig.page()
+    await page.send({**part(1, 2, ADD), "host": ["app.open_url", "device.pick_file"]})
+    await page.send(part(2, 2, LIST))
+    ack = await page.receive("caps_ack")
+    assert set(ack["accepted"]) == {"todo.add", "todo.list", "app.open_url", "device.pick_file"}
+    assert ack["accepted"]["app.open_url"] == HOST["app.open_url"].fingerprint
+    assert rig.services.live.world.pages[page.welcome["page"]].capabilities["app.open_url"] is HOST["app.open_url"]
+    # A snapshot is whole: what it does not name is not there any more.
+    await page.declare(LIST, seq=2)
+    assert offered(rig, page) == {"todo.list"}
+
+
+@pytest.mark.parametrize("name", ["app.eval", "todo.add", "gateway.describe"])
+async def test_a_page_names_only_what_the_gateway_declares_for_hosts(rig: Rig, name: str) -> None:
+    page = await rig.page()
+    await page.send({**part(1, 1, LIST), "host": [name]})
+    ack = await page.receive("caps_ack")
+    assert set(ack["accepted"]) == {"todo.list"}
+    assert ack["rejected"] == [{"id": name, "code": "unsupported", "pointer": ""}]
+    assert await rig.records("capability.refused", peer=page.welcome["page"], capability=name, code="unsupported")
+
+
+@pytest.mark.parametrize("name", list(HOST))
+async def test_no_page_words_what_the_host_can_do(rig: Rig, name: str) -> None:
+    page = await rig.page()
+    await page.send({**part(1, 1, {**LIST, "id": name, "risk": "display_only"}), "host": [name]})
+    ack = await page.receive("caps_ack")
+    assert ack["rejected"] == [{"id": name, "code": "id_reserved", "pointer": "/id"}]
+    assert rig.services.live.world.pages[page.welcome["page"]].capabilities[name] is HOST[name]
 
 
 async def test_a_snapshot_replaces_the_former_one(rig: Rig) -> None:
