@@ -487,7 +487,7 @@ def events_page() -> str:
         "## Streams",
         "",
         f"There are {len(Stream)} chains that stay apart: {', '.join(f'`{stream.value}`' for stream in Stream)}.",
-        "The first three are the three entries of a call; today every call comes in by `agent_tool`, and `ui_action` holds what the person does on the badge.",
+        "The first three are the three entries; `ui_action` also holds what the person does on the badge, and what a page asked for a frame that is not its own.",
         "A record is `{stream, seq, event, at, facts}` in canonical JSON, and its hash is SHA-256 over the hash before it and that text.",
         "",
         "## Events",

@@ -167,3 +167,36 @@ def test_the_explanation_agrees_with_the_decision(declared: Declared, rules: lis
     q = question(declared)
     assert explain(q, rules).decision == decide(q, rules)
     assert [line.stage for line in explain(q, rules).stages] == list(Stage)
+
+
+# -- the person's own requests ---------------------------------------------------------------------------------
+
+OWN = {"agent": "", "by_person": True, "scope": PatternSet.of([]), "session_sites": frozenset[str]()}
+
+
+def test_a_persons_own_request_needs_no_session_but_the_site_and_the_ticket() -> None:
+    assert verdict(question(READ, **OWN)) == ("permit", "display_only")
+    assert verdict(question(WRITE, **OWN)) == ("ask", "user_confirmation")
+    assert verdict(question(READ, **OWN, expose=()))[0] == "forbid"
+    assert verdict(question(READ, **OWN, ticket=PatternSet.of([])))[0] == "forbid"
+    assert verdict(question(READ, **OWN, page=False, expose=()))[0] == "forbid"
+    assert verdict(question(READ, **OWN, enabled=False))[0] == "forbid"
+
+
+@pytest.mark.parametrize("rule", [PERMIT, ASK, FORBID])
+def test_a_rule_about_agents_it_names_says_nothing_of_a_person(rule: Rule) -> None:
+    for agents in (("claude",), ("c*",)):
+        named = replace(rule, agents=agents)
+        assert verdict(question(READ, **OWN), named) == ("permit", "display_only")
+        assert verdict(question(WRITE, **OWN), named) == ("ask", "user_confirmation")
+
+
+def test_a_rule_about_every_agent_only_tightens() -> None:
+    assert verdict(question(READ, **OWN), replace(FORBID, agents=("*",)))[0] == "forbid"
+    assert verdict(question(READ, **OWN), replace(ASK, agents=("*",))) == ("ask", "user_confirmation")
+    assert verdict(question(WRITE, **OWN), replace(PERMIT, agents=("*",))) == ("ask", "user_confirmation")
+
+
+def test_the_explanation_says_that_no_agent_asks() -> None:
+    told = {result.stage: result.outcome for result in explain(question(READ, **OWN), ()).stages}
+    assert {told[stage] for stage in (Stage.SITES, Stage.SCOPE, Stage.VISIBLE)} == {Outcome.NOT_APPLICABLE}
