@@ -23,14 +23,17 @@ from gateway.cli import app
 from gateway.domain import approvals, calls, mini_apps, workers
 from gateway.domain.audit import AuditEvent, Stream
 from gateway.domain.errors import ErrorCode
+from gateway.protocol.lineup.words import REFUSALS as LINEUP
 from gateway.protocol.surface import REFUSED_IN_RESULT, SPELLINGS
 from gateway.runtime.telemetry.names import METRICS
 from gateway.settings import READ_AT_START, Limits
 from gateway.transports import admin_http
 from gateway.transports.agents_mcp.refusals import TOLD
 from gateway.transports.errors import STATUSES
+from gateway.transports.lineup.openapi import document as lineup_document
 from gateway.transports.page_ws.results import CODES, REFUSALS
 from gateway.transports.surface_http.openapi import document as surface_document
+from scripts import lineup_page
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DOCS: Final = ROOT / "docs"
@@ -139,6 +142,13 @@ def _surface(code: ErrorCode) -> str:
     return f"`{SPELLINGS[code]}`" + (" in `result`" if code in REFUSED_IN_RESULT else "")
 
 
+def _lineup(code: ErrorCode) -> str:
+    if _is_admin(code):
+        return "–"
+    status = LINEUP[code]
+    return "HTTP" if status is None else f"`{status.value}`"
+
+
 def codes_page() -> str:
     """docs/reference/codes.md."""
     return "\n".join([*_codes_head(), *_codes_tables(), *_codes_of_pages()]) + "\n"
@@ -160,6 +170,7 @@ def _codes_head() -> Iterator[str]:
         "  `in result` means `ok: true` with `result.error`, because the action, a person or policy answered; the others are `ok: false`.",
         "  A call that was accepted and then failed is always told in `result.error`.",
         "  Beside `PERMISSION_DENIED` the field `reason` holds the first column.",
+        "- **LineUp**: the `status` of the message a refused call is answered with over [`lineup.v1`](lineup-v1.md), with the first column in `error.code`; `HTTP` where there was no call to speak of.",
         "- **MCP**: how a refusal at the door of `/mcp` is told.",
         "  A tool result has `isError: true` and an object `{code, message, retryable, ref?}`.",
         "  Once a `tools/call` was read, every code is told as a tool result; only a tool name this session was never shown is JSON-RPC -32602.",
@@ -172,13 +183,13 @@ def _codes_tables() -> Iterator[str]:
         yield from (
             f"## {title}: `{area}`",
             "",
-            "| code | means | retry | HTTP | Surface | MCP |",
-            "|---|---|---|---|---|---|",
+            "| code | means | retry | HTTP | Surface | LineUp | MCP |",
+            "|---|---|---|---|---|---|---|",
         )
         for code in ErrorCode:
             if code.value.partition(".")[0] == area:
                 retry = "yes" if code.retryable else ""
-                yield f"| `{code.wire}` | {MEANINGS[code]} | {retry} | {STATUSES[code]} | {_surface(code)} | {_mcp(code)} |"
+                yield f"| `{code.wire}` | {MEANINGS[code]} | {retry} | {STATUSES[code]} | {_surface(code)} | {_lineup(code)} | {_mcp(code)} |"
         yield ""
 
 
@@ -715,6 +726,8 @@ def pages() -> dict[Path, str]:
         DOCS / "reference" / "runtime.md": runtime_page(GENERATED),
         DOCS / "reference" / "metrics.md": metrics_page(),
         DOCS / "reference" / "admin-api.openapi.json": admin_http.document().decode(),
+        DOCS / "reference" / "lineup-v1.md": lineup_page.page(),
+        DOCS / "spec" / "lineup-v1.openapi.json": lineup_document().decode(),
         DOCS / "spec" / "surface-protocol.openapi.json": surface_document().decode(),
         configuration: with_limits(configuration.read_text()),
         architecture: with_diagrams(architecture.read_text()),
