@@ -218,10 +218,12 @@ def _codes_of_pages() -> Iterator[str]:
 FACTS: Final[Mapping[str, str]] = {
     "activation": "an attempt to make a mini app ready",
     "admin_token": "the id of an admin token",
+    "activations": "how many ended attempts to make a mini app ready were forgotten",
     "admin_tokens": "how many admin tokens were forgotten or ended",
     "agent": "the agent's name in the configuration; absent where no agent is involved",
     "app": "the id of a mini app",
     "approval": "the gateway's name of the approval",
+    "app_sessions": "how many ended app sessions were forgotten, with their records and what the apps kept there",
     "apps": "how many mini apps a restore disabled",
     "arguments": "keyed digest of the arguments (HMAC-SHA-256 with the installation's key, 16 bytes)",
     "attempts": "how often it was tried",
@@ -248,6 +250,7 @@ FACTS: Final[Mapping[str, str]] = {
     "further": "how many refusals came after those that were written singly",
     "goal": "what an activation is after: `app` or `foreground`",
     "instance": "one running mini app; of a call, the one in whose frame a person asked for it",
+    "instances": "how many closed instances of mini apps were forgotten",
     "intent": "what the person or the browser did to a mini app's frame",
     "kept": "the revision that stays in force",
     "key": "the id of a service key",
@@ -453,7 +456,8 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.RETENTION_APPLIED: Event(
         "What was older than the configuration keeps was forgotten; one record for each run that forgot history.",
         _ADMIN,
-        "by calls minted_calls sessions conversations keys admin_tokens pages outbox dead_letters audit_records",
+        "by calls minted_calls activations instances app_sessions sessions conversations keys admin_tokens pages"
+        " outbox dead_letters audit_records",
     ),
     _A.OUTBOX_GIVEN_UP: Event(
         "An outbox entry used up its attempts; it is kept as a dead letter.", _ADMIN, "entry type attempts reason"

@@ -1,7 +1,7 @@
 """What is forgotten, and when: by age and end only, never for want of room, and never a call that is open or `unknown`.
 
-Everything goes in bounded units of work, so that calls are served between them. What was history (calls, grants,
-audit records) is counted where it goes, and one audit record tells the counts of a whole run.
+Everything goes in bounded units of work, so that calls are served between them. What was history (calls, what ran
+of mini apps, grants, audit records) is counted where it goes, and one audit record tells the counts of a whole run.
 """
 
 import json
@@ -77,6 +77,9 @@ SHORT: Final[Mapping[str, Rule]] = {
 LONG: Final[Mapping[str, Rule]] = {
     "calls": _calls,
     "minted_calls": _minted_calls,
+    "activations": lambda tx, limits, now: tx.activations.purge(now - limits.call_keep_ms, BATCH),
+    "instances": lambda tx, limits, now: tx.instances.purge(now - limits.call_keep_ms, BATCH),
+    "app_sessions": lambda tx, limits, now: tx.app_sessions.purge(now - limits.call_keep_ms, BATCH),
     "sessions": lambda tx, limits, now: tx.sessions.purge(now - limits.grant_keep_ms, BATCH),
     "conversations": lambda tx, _, __: tx.conversations.close(BATCH),
     "keys": lambda tx, limits, now: tx.keys.purge(now - limits.grant_keep_ms, BATCH),

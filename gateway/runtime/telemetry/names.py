@@ -217,6 +217,7 @@ PURGED: Final = Metric(
                     "outbox",
                     "dead_letters",
                 ),
+                *("activations", "instances", "app_sessions"),
             ),
         ),
     ),

@@ -8,7 +8,9 @@ import pytest
 from gateway.domain.calls import CallState
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.retention import BATCH, UNITS
+from gateway.runtime.workspaces import Place
 from gateway.testing import FakeClock, MemoryStore
+from tests.unit.runtime.focus import a_screen, focus, with_focus
 from tests.unit.runtime.rig import ADD, LIST, MILK, Rig, running
 
 pytestmark = pytest.mark.anyio
@@ -172,3 +174,39 @@ async def test_an_administrator_may_have_it_done_now_and_gets_no_younger_ages(ri
     rig.clock.advance(2 * DAY)
     assert await rig.services.admin.purge(by="local:ada") == {"minted_calls": 1}
     assert await rig.records("retention.applied") == [{"by": "local:ada", "minted_calls": 1}]
+
+
+async def test_what_ran_of_a_mini_app_is_kept_for_its_time_after_its_end_and_no_longer() -> None:
+    async with running(offered=[focus()], **with_focus()) as rig:
+        screen, session = await a_screen(rig), await rig.grant(scope=["focus.*"])
+        await rig.submit(session, "focus.start", {"minutes": 10})
+        await screen.come_to_front()
+        [instance] = await rig.store.run(lambda tx: list(tx.instances.all_live()))
+        place = Place(page=screen.page.live, instance=instance.id)
+        await rig.services.workspaces.keep(place, 0, {"marker": "MARKER-1"})
+        await rig.submit(session, "focus.stop", {})
+
+        await rig.after(6 * DAY)
+        await settle_clock(rig)
+        assert await rig.store.run(lambda tx: tx.app_sessions.find(instance.app_session)) is not None
+        await rig.after(2 * DAY)
+        await settle_clock(rig)
+        assert await rig.store.run(lambda tx: tx.instances.find(instance.id)) is None
+        assert await rig.store.run(lambda tx: tx.app_sessions.find(instance.app_session)) is None
+        assert await rig.store.run(lambda tx: list(tx.app_sessions.entries(instance.app_session, limit=9))) == []
+        assert await rig.store.run(lambda tx: tx.session_data.find(instance.app, instance.app_session)) is None
+        assert vars(rig.store)["_tables"].activations == {}
+        counts = {name: n for facts in await rig.records("retention.applied") for name, n in facts.items()}
+        assert {"activations": 1, "instances": 1, "app_sessions": 1}.items() <= counts.items()
+
+
+async def test_a_mini_app_that_runs_is_forgotten_at_no_age() -> None:
+    async with running(offered=[focus()], **with_focus()) as rig:
+        screen, session = await a_screen(rig), await rig.grant(scope=["focus.*"])
+        await rig.submit(session, "focus.draw", {})
+        await screen.open()
+        await rig.services.admin.purge(by="local:ada")
+        rig.clock.advance(1_000 * DAY)
+        await rig.services.admin.purge(by="local:ada")
+        [instance] = await rig.store.run(lambda tx: list(tx.instances.all_live()))
+        assert await rig.store.run(lambda tx: tx.app_sessions.find(instance.app_session)) is not None
