@@ -10,6 +10,7 @@ from gateway.domain.app_sessions import EntryKind
 from gateway.domain.audit import AuditEvent
 from gateway.domain.calls import Call, CallState
 from gateway.domain.errors import ErrorCode
+from gateway.domain.instances import Instance
 from gateway.domain.operations import OperationEvent
 from gateway.runtime import audit
 from gateway.runtime.ports import Tx
@@ -26,22 +27,31 @@ def noted_end(tx: Tx, call: Call, now: int) -> None:
 
 
 def _noted(tx: Tx, call: Call, kind: EntryKind, now: int, state: str | None) -> None:
-    """Add a line to the record of the app session `call` belongs to; without one nothing is kept."""
-    if call.instance is not None:
-        instance = tx.instances.find(call.instance)
-    elif call.app is not None and call.conversation is not None:
-        instance = tx.instances.live(call.user, call.conversation, call.app)
-    else:
-        return
+    """Add a line to the record of the app session `call` belongs to; without one, or after its end, nothing is kept."""
+    instance = _instance_of(tx, call)
     if instance is not None and instance.is_live:
         tx.app_sessions.append(
             instance.app_session, kind, ref=call.ref, capability=call.capability, state=state, at=now
         )
 
 
+def _instance_of(tx: Tx, call: Call) -> Instance | None:
+    if call.instance is not None:
+        return tx.instances.find(call.instance)
+    if call.app is None or call.conversation is None or call.dispatched_at is None:
+        return None
+    found = tx.instances.live(call.user, call.conversation, call.app)
+    # The one it was handed to may be closed since: what was opened after that has a record of its own.
+    return None if found is None or found.opened_at > call.dispatched_at else found
+
+
 def follow(tx: Tx, call: Call, now: int) -> None:
-    """Let the operation of a handler become what its call became; one that expired stays so (case C31)."""
-    if call.operation is not None or (call.app is None and call.instance is None):
+    """Let the operation of a call become what the call became; one that expired stays so (case C31).
+
+    One that carries its call ends by itself (`operations.conclude`); it is here only where its call was lost with
+    the database it was in, and after that.
+    """
+    if call.app is None and call.instance is None:
         return
     operation = tx.operations.find_of_call(call.ref) if call.app is not None else None
     event = _event_of(call)

@@ -130,6 +130,7 @@ def reconcile(
     ended = calls.step(call, event, now=now, code=code, message=message)
     tx.calls.save(ended, was=call.state)
     tx.audit.append(audit.of_call(AuditEvent.CALL_RECONCILED, ended, now, by=by, reason=reason))
+    follow(tx, ended, now)
     return ended, (Told(call=ended),)
 
 

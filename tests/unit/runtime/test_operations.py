@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
+from capabilities.contract import Leave, Leaving
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import CallState
 from gateway.domain.errors import ErrorCode
@@ -263,3 +264,18 @@ async def test_a_package_that_was_changed_while_no_gateway_ran_takes_its_instanc
         assert (closed.is_live, closed.reason) == (False, "app_withdrawn")
         await rig.after(10 * MINUTE)
         assert await result(rig, ref) == '{"status":"completed"}'
+
+
+async def test_the_end_of_work_of_an_app_session_that_is_over_stands_in_no_later_one() -> None:
+    keeping = focus(leaving=Leaving(left_workspace=Leave.KEEP, closed=Leave.KEEP))
+    async with running(offered=[keeping], **with_focus()) as rig:
+        screen, session, first = await started(rig)
+        await screen.intend(HostIntent.CLOSED)
+        await rig.after(1)
+        second = await start(rig, session, minutes=60)
+        await screen.come_to_front()
+        await rig.after(10 * MINUTE)
+        assert (await rig.call(first)).state is CallState.SUCCEEDED
+        [instance] = await rig.store.run(lambda tx: list(tx.instances.all_live()))
+        lines = await rig.store.run(lambda tx: list(tx.app_sessions.entries(instance.app_session, limit=10)))
+        assert [(line.kind.value, line.ref) for line in lines] == [("call_started", second)]

@@ -1,12 +1,18 @@
 """An `unknown` call is settled by what an administrator found out: audited, told, and never run (design §3, §19)."""
 
+from dataclasses import replace
+
 import pytest
 
+from capabilities.contract import CallModel
 from gateway.domain.calls import CallState
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.domain.operations import OperationState
 from gateway.runtime.admin import Meant
 from gateway.runtime.answers import answer_of
-from tests.unit.runtime.rig import LIST, Document, Rig
+from gateway.testing import FakeClock, MemoryStore
+from tests.unit.runtime.focus import DRAW, a_screen, focus, with_focus
+from tests.unit.runtime.rig import LIST, Document, Rig, running
 
 pytestmark = pytest.mark.anyio
 
@@ -87,3 +93,23 @@ async def test_many_are_found_by_page_and_time_and_a_rehearsal_changes_nothing(r
     assert {c.ref for c in rest} == {refs[0], refs[2]}
     with pytest.raises(GatewayError, match="say which calls are meant"):
         await admin.reconcile_many(Meant(), succeeded=True, by="local:ada")
+
+
+@pytest.mark.parametrize(("happened", "state"), [(True, OperationState.COMPLETED), (False, OperationState.FAILED)])
+async def test_the_operation_of_a_lost_handler_becomes_what_was_found_out(
+    happened: bool, state: OperationState
+) -> None:
+    store, clock = MemoryStore(), FakeClock()
+    work = focus(replace(DRAW, call_model=CallModel.OPERATION))
+    async with running(store, clock, offered=[work], **with_focus()) as rig:
+        screen, session = await a_screen(rig), await rig.grant(scope=["focus.*"])
+        outcome, _ = await rig.submit(session, "focus.draw", {})
+        await screen.open()
+    ref = outcome.call.ref
+    async with running(store, clock, offered=[work], **with_focus()) as rig:
+        assert (await rig.call(ref)).state is CallState.UNKNOWN
+        await rig.services.admin.reconcile(ref, succeeded=happened, by="local:ada")
+        operation = await store.run(lambda tx: tx.operations.find_of_call(ref))
+        assert operation is not None
+        assert operation.state is state
+        assert len(await rig.records("operation.ended", ref=ref, state=state.value)) == 1

@@ -8,10 +8,12 @@ import pytest
 from gateway.domain.calls import CallState
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.mini_apps import AppState
+from gateway.domain.operations import OperationState
 from gateway.runtime.joining import Hello
 from gateway.runtime.restoring import Restored, mark_restored
 from gateway.testing import FakeClock, MemoryStore
 from tests.contract.samples import a_mini_app, an_app_version
+from tests.unit.runtime.focus import MINUTE, a_screen, focus, with_focus
 from tests.unit.runtime.rig import ADD, LIST, MILK, ORIGIN, Connection, running
 
 pytestmark = pytest.mark.anyio
@@ -134,3 +136,26 @@ async def test_grants_end_unless_they_are_to_be_kept(keep_grants: bool) -> None:
                 await rig.services.identity.site_key(secret)
         (record,) = await rig.records("gateway.restored")
         assert record["by"] == "local:ada"
+
+
+@pytest.mark.parametrize("keep_grants", [False, True])
+async def test_work_that_went_on_at_the_backup_is_as_unknown_as_its_call(keep_grants: bool) -> None:
+    """It may have been interrupted since, or be complete: nobody is told the one or the other of it."""
+    store, clock = MemoryStore(), FakeClock()
+    async with running(store, clock, offered=[focus()], **with_focus()) as rig:
+        screen, session = await a_screen(rig), await rig.grant(scope=["focus.*"])
+        outcome, _ = await rig.submit(session, "focus.start", {"minutes": 10}, call_id="call-0001")
+        await screen.come_to_front()
+    ref = outcome.call.ref
+    assert (await restored(store, clock, keep_grants=keep_grants)).lost == 1
+    async with running(store, clock, offered=[focus()], **with_focus()) as rig:
+        await rig.after(10 * MINUTE)
+        assert (await rig.call(ref)).state is CallState.UNKNOWN
+        operation = await store.run(lambda tx: tx.operations.find_of_call(ref))
+        assert operation is not None
+        assert operation.state is OperationState.UNKNOWN
+        assert len(await rig.records("operation.ended", ref=ref, state="unknown")) == 1
+        await rig.services.admin.reconcile(ref, succeeded=True, by="local:ada")
+        operation = await store.run(lambda tx: tx.operations.find_of_call(ref))
+        assert operation is not None
+        assert operation.state is OperationState.COMPLETED
