@@ -4,7 +4,7 @@ What is decided is decided in units of work (`activation`, `releasing`, `operati
 follows their commits. A step that fails on a page or in a worker rolls nothing back (rules B8): it is news.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
@@ -58,7 +58,6 @@ class RunningApps:
         self._workers = workers
         self._frames = frames
         self._catalog = live.world.apps
-        self._on_frames: dict[str, tuple[str, str]] = {}
         spine.on(Activate, lambda effect: self._spawn(partial(self._activate, effect.activation, effect.instance)))
         spine.on(CloseInstance, lambda effect: self._spawn(partial(self._take_down, effect.instance)))
         spine.on(Project, lambda effect: self._spawn(partial(self._project, effect.app_session)))
@@ -261,19 +260,21 @@ class RunningApps:
 
     # -- time ---------------------------------------------------------------------------------------------------
 
-    async def sweep(self, now: int) -> None:
-        """Do what time alone asks for: operations that are complete, attempts and absences that took too long."""
-        store = self._spine.store
-        for operation in await store.run(lambda tx: list(tx.operations.due(now, BATCH))):
-            await self._complete(operation.id)
-        for attempt in await store.run(lambda tx: list(tx.activations.due(now, BATCH))):
-            await self._time_out(attempt.id)
-        for instance in await store.run(lambda tx: list(tx.instances.due(now, BATCH))):
-            await self.intended(instance.id, HostIntent.CLOSED)
+    async def due(self, now: int) -> Sequence[Callable[[], Awaitable[None]]]:
+        """What time alone asks for: operations that are complete, attempts and absences that took too long."""
+
+        def find(tx: Tx) -> Sequence[Callable[[], Awaitable[None]]]:
+            return [
+                *(partial(self._complete, operation.id) for operation in tx.operations.due(now, BATCH)),
+                *(partial(self._time_out, attempt.id) for attempt in tx.activations.due(now, BATCH)),
+                *(partial(self._stayed_away, instance.id) for instance in tx.instances.due(now, BATCH)),
+            ]
+
+        return await self._spine.store.run(find)
 
     @staticmethod
     def next_due(tx: Tx) -> int | None:
-        """When `sweep` has something to do next, as far as is known now."""
+        """When something is due next, as far as is known now."""
         due = (tx.operations.next_due(), tx.activations.next_due(), tx.instances.next_due())
         return min((at for at in due if at is not None), default=None)
 
@@ -293,6 +294,16 @@ class RunningApps:
             instance = tx.instances.find(attempt.instance)
             effects = fail(tx, self._live.world, attempt, FailureReason.TIMEOUT, now)
             return After(None, (*effects, *(self._unneeded(tx, instance, now) if instance else ())))
+
+        await self._spine.run(work)
+
+    async def _stayed_away(self, name: str) -> None:
+        def work(tx: Tx) -> After:
+            instance, now = tx.instances.find(name), self._clock.now()
+            # Its page may have come back since it was found to be away.
+            if instance is None or instance.due_at is None or instance.due_at > now:
+                return After(None)
+            return After(None, rule(tx, self._live.world, instance, HostIntent.CLOSED, self._vault.find, now))
 
         await self._spine.run(work)
 

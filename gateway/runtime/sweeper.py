@@ -72,9 +72,10 @@ class Sweeper:
         """Do what is due now; returns when the next call is due, None when something is to be tried again."""
         now = self._clock.now()
         succeeded = [
+            # First what calls wait for: an attempt that took too long has an answer for each of them, their age none.
+            await self._run_apps(now),
             await self._expire_due(now),
             await self._succeeds(self._pages.sweep(now)),
-            await self._succeeds(self._running.sweep(now)),
             await self._succeeds(self._end_sessions(now)),
         ]
         await self._succeeds(self._retention.look())
@@ -83,6 +84,9 @@ class Sweeper:
             succeeded.append(await self._succeeds(self._refusals.sweep()))
         # A call that stays due would be looked at without a pause.
         return await self._spine.store.run(_next_due) if all(succeeded) else None
+
+    async def _run_apps(self, now: int) -> bool:
+        return all([await self._succeeds(step()) for step in await self._running.due(now)])
 
     async def _expire_due(self, now: int) -> bool:
         while True:

@@ -229,6 +229,18 @@ async def test_an_approval_is_given_back_when_the_app_does_not_start(rig: Rig) -
     assert len(await rig.records("approval.withdrawn", ref=ref)) == 1
 
 
+async def test_a_start_that_was_approved_and_takes_too_long_is_told_as_any_other(rig: Rig) -> None:
+    """The approval lapses in the very moment in which the attempt is over."""
+    install(rig, focus(replace(START, confirm=START.confirm.ALWAYS)))
+    screen, session = await a_screen(rig), await agent(rig)
+    ref = await ask(rig, session, "focus.start", minutes=5)
+    await screen.page.decide()
+    await screen.open()
+    await rig.after(60_000)
+    assert await result(rig, ref) == '{"status":"not_started"}'
+    assert len(await rig.records("approval.withdrawn", ref=ref)) == 1
+
+
 async def test_a_page_without_a_workspace_shows_no_apps(rig: Rig) -> None:
     await a_screen(rig, has_workspace=False)
     session = await agent(rig)

@@ -1,6 +1,7 @@
 """A start that needs the front, the operation it begins, and the one end of both (seed 002 §7, rules B5, F1, F3, F4)."""
 
 from collections.abc import AsyncGenerator
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from gateway.domain.calls import CallState
 from gateway.domain.errors import ErrorCode
 from gateway.domain.intents import HostIntent
 from gateway.domain.operations import OperationState
+from gateway.runtime.ports import Tx
 from gateway.testing import FakeClock, MemoryStore
 from tests.unit.runtime.focus import MINUTE, Screen, a_screen, focus, receipts, result, with_focus
 from tests.unit.runtime.rig import Rig, running
@@ -179,6 +181,34 @@ async def test_a_page_that_stays_away_a_minute_counts_as_closed(rig: Rig) -> Non
     assert await operation_state(rig, ref) is OperationState.RUNNING
     await rig.after(1)
     assert await result(rig, ref) == '{"status":"interrupted"}'
+
+
+async def test_a_page_that_came_back_since_it_was_found_away_has_not_closed_it(rig: Rig) -> None:
+    screen, session, ref = await started(rig)
+    screen.page.drop()
+    await rig.after(20_000)
+    found = await rig.services.running.due(rig.clock.now() + MINUTE)
+    await rig.page(resume=screen.page)
+    for step in found:
+        await step()
+    assert await operation_state(rig, ref) is OperationState.RUNNING
+
+
+async def test_one_that_cannot_end_holds_up_no_other(rig: Rig) -> None:
+    _, _, broken = await started(rig)
+    screen, other = await a_screen(rig, user="ben"), await rig.grant(user="ben", scope=["focus.*"])
+    ref = await start(rig, other)
+    await screen.come_to_front()
+
+    def spoil(tx: Tx) -> None:
+        operation = tx.operations.find_of_call(broken)
+        assert operation is not None
+        tx.operations.save(replace(operation, answers="{"), was=OperationState.RUNNING)
+
+    await rig.store.run(spoil)
+    await rig.after(10 * MINUTE)
+    assert await operation_state(rig, broken) is OperationState.RUNNING
+    assert await result(rig, ref) == '{"status":"completed"}'
 
 
 async def test_a_restart_loses_no_operation() -> None:
