@@ -42,7 +42,7 @@ def release(tx: Tx, world: World, instance: Instance, texts: Texts, now: int) ->
 
 def try_again(tx: Tx, world: World, ids: Ids, call: Call, texts: Texts, now: int) -> Effects:
     """Let a call go on that missed the moment its app was ready, because nobody waited for it then."""
-    activation, effects = activation_for(tx, world, ids, call, now, host=None)
+    activation, effects = activation_for(tx, world, ids, call, now, host=_host(world, call))
     if activation is None:
         effects += _let_go(tx, world, call, texts, now)
         assert call.app is not None
@@ -52,6 +52,13 @@ def try_again(tx: Tx, world: World, ids: Ids, call: Call, texts: Texts, now: int
     if activation.id != call.activation:
         tx.calls.save(waiting(call, activation), was=CallState.WAITING_ACTIVATION)
     return effects
+
+
+def _host(world: World, call: Call) -> str | None:
+    """The page session a call that comes back would have its app shown on: the one it named, or the best there is."""
+    if call.page_selector in world.pages:
+        return call.page_selector
+    return next((page.id for page in world.pages_of(call.user, call.site) if page.has_workspace), None)
 
 
 def _goal(world: World, call: Call) -> Goal:

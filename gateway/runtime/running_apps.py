@@ -99,7 +99,8 @@ class RunningApps:
                 return
         if instance.page is not None:
             await self.show(instance.id)
-        elif attempt.goal is Goal.FOREGROUND:
+        elif attempt.goal is Goal.FOREGROUND or (app.surface is not None and app.surface.has_handlers):
+            # What runs in a frame needs one, in front or not.
             await self.failed(instance.id, FailureReason.PAGE_NOT_CONNECTED)
         else:
             await self.opened(instance.id)

@@ -7,7 +7,9 @@ import pytest
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import CallState
+from gateway.domain.errors import ErrorCode
 from gateway.domain.instances import InstanceState
+from gateway.domain.intents import HostIntent
 from gateway.testing import FakeClock, MemoryStore
 from tests.unit.runtime.focus import DRAW, LOOK, START, STOP, Screen, a_screen, focus, install, with_focus
 from tests.unit.runtime.rig import LIST, Rig, running
@@ -100,3 +102,35 @@ async def test_nobody_goes_before_those_who_waited_through_a_restart() -> None:
         assert [frame["ref"] for frame in again.told("tool")] == [first.call.ref, second]
         [instance] = await store.run(lambda tx: list(tx.instances.all_live()))
         assert instance.state is InstanceState.RUNNING
+
+
+@pytest.mark.parametrize("capability", ["focus.draw", "focus.look"])
+async def test_a_call_that_comes_back_starts_its_app_on_the_page_that_is_there(rig: Rig, capability: str) -> None:
+    screen, session = await a_screen(rig), await agent(rig)
+    first, waiter = await rig.submit(session, capability, {}, call_id="call-0001")
+    rig.hang_up(waiter)
+    await rig.settle()
+    await screen.come_to_front()
+    await screen.intend(HostIntent.CLOSED)
+    closed = screen.instance
+    await rig.submit(session, capability, {}, call_id="call-0001")
+    assert screen.instance != closed
+    await screen.come_to_front()
+    assert [frame["ref"] for frame in screen.told("tool")] == [first.call.ref]
+
+
+@pytest.mark.parametrize("capability", ["focus.draw", "focus.look"])
+async def test_without_a_page_a_call_that_comes_back_is_told_so(rig: Rig, capability: str) -> None:
+    screen, session = await a_screen(rig), await agent(rig)
+    first, waiter = await rig.submit(session, capability, {}, call_id="call-0001")
+    rig.hang_up(waiter)
+    await rig.settle()
+    await screen.come_to_front()
+    await screen.intend(HostIntent.CLOSED)
+    screen.page.drop()
+    await rig.after(10_000)
+    await rig.services.calls.status(session, first.call.ref)
+    await rig.settle()
+    call = await rig.call(first.call.ref)
+    assert (call.state, call.code) == (CallState.FAILED, ErrorCode.APP_ACTIVATION_FAILED)
+    assert "page_not_connected" in (call.message or "")
