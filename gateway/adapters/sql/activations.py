@@ -5,9 +5,9 @@ from typing import Final
 
 from sqlalchemy import CheckConstraint, Index, Table, bindparam, delete, literal_column, select
 
-from gateway.adapters.sql.connection import Connection, Values
+from gateway.adapters.sql.connection import Connection
 from gateway.adapters.sql.metadata import METADATA, NUMBER, TEXT, key, needed, optional
-from gateway.adapters.sql.rows import Rows
+from gateway.adapters.sql.rows import Reader, Rows
 from gateway.adapters.sql.statements import (
     Statement,
     insert_of,
@@ -97,11 +97,11 @@ _PURGE: Final = Statement(
 )
 
 
-class SqlActivations:
+class SqlActivations(Reader[Activation]):
     """`Activations` on one connection."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        super().__init__(connection, _ROWS)
 
     def add(self, activation: Activation) -> None:
         self._connection.write(_ADD, _ROWS.values(activation))
@@ -111,30 +111,22 @@ class SqlActivations:
             raise StaleState(f"activation `{activation.id}` is not `{was}`")
 
     def find(self, activation: str) -> Activation | None:
-        return self._one(_FIND, (activation,))
+        return self._one(_FIND, activation)
 
     def live(self, user: str, conversation: str, app: str) -> Activation | None:
-        return self._one(_LIVE, (app, conversation, user))
+        return self._one(_LIVE, app, conversation, user)
 
     def live_of_instance(self, instance: str) -> Activation | None:
-        return self._one(_LIVE_OF_INSTANCE, (instance,))
+        return self._one(_LIVE_OF_INSTANCE, instance)
 
     def all_live(self) -> Sequence[Activation]:
         return self._many(_ALL_LIVE)
 
     def due(self, now: int, limit: int) -> Sequence[Activation]:
-        return self._many(_DUE, (now, limit))
+        return self._many(_DUE, now, limit)
 
     def next_due(self) -> int | None:
-        row = self._connection.fetch_one(_NEXT_DUE)
-        return None if row is None else row[0]
+        return self._first(_NEXT_DUE)
 
     def purge(self, ended_before: int, limit: int) -> int:
         return self._connection.execute(_PURGE, (ended_before, limit))
-
-    def _one(self, statement: Statement, values: Values) -> Activation | None:
-        row = self._connection.fetch_one(statement, values)
-        return None if row is None else _ROWS.thing(row)
-
-    def _many(self, statement: Statement, values: Values = ()) -> Sequence[Activation]:
-        return [_ROWS.thing(row) for row in self._connection.fetch_all(statement, values)]

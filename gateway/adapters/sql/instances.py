@@ -5,9 +5,9 @@ from typing import Final
 
 from sqlalchemy import CheckConstraint, Index, Table, bindparam, delete, literal_column, select
 
-from gateway.adapters.sql.connection import Connection, Values
+from gateway.adapters.sql.connection import Connection
 from gateway.adapters.sql.metadata import METADATA, NUMBER, TEXT, key, needed, optional
-from gateway.adapters.sql.rows import Rows
+from gateway.adapters.sql.rows import Reader, Rows
 from gateway.adapters.sql.statements import (
     Statement,
     insert_of,
@@ -105,11 +105,11 @@ _PURGE: Final = Statement(
 )
 
 
-class SqlInstances:
+class SqlInstances(Reader[Instance]):
     """`Instances` on one connection."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        super().__init__(connection, _ROWS)
 
     def add(self, instance: Instance) -> None:
         self._connection.write(_ADD, _ROWS.values(instance))
@@ -119,36 +119,29 @@ class SqlInstances:
             raise StaleState(f"instance `{instance.id}` is not `{was}`")
 
     def find(self, instance: str) -> Instance | None:
-        return self._one(_FIND, (instance,))
+        return self._one(_FIND, instance)
 
     def of_app_session(self, app_session: str) -> Instance | None:
-        return self._one(_OF_APP_SESSION, (app_session,))
+        return self._one(_OF_APP_SESSION, app_session)
 
     def live(self, user: str, conversation: str, app: str) -> Instance | None:
-        return self._one(_LIVE, (app, conversation, user))
+        return self._one(_LIVE, app, conversation, user)
 
     def all_live(self) -> Sequence[Instance]:
         return self._many(_ALL_LIVE)
 
     def live_on_page(self, page: str) -> Sequence[Instance]:
-        return self._many(_ON_PAGE, (page,))
+        return self._many(_ON_PAGE, page)
 
     def live_of_app(self, app: str) -> Sequence[Instance]:
-        return self._many(_OF_APP, (app,))
+        return self._many(_OF_APP, app)
 
     def due(self, now: int, limit: int) -> Sequence[Instance]:
-        return self._many(_DUE, (now - PAGE_GONE_MS, limit))
+        return self._many(_DUE, now - PAGE_GONE_MS, limit)
 
     def next_due(self) -> int | None:
-        row = self._connection.fetch_one(_NEXT_GONE)
-        return None if row is None else row[0] + PAGE_GONE_MS
+        gone_at = self._first(_NEXT_GONE)
+        return None if gone_at is None else gone_at + PAGE_GONE_MS
 
     def purge(self, closed_before: int, limit: int) -> int:
         return self._connection.execute(_PURGE, (closed_before, limit))
-
-    def _one(self, statement: Statement, values: Values) -> Instance | None:
-        row = self._connection.fetch_one(statement, values)
-        return None if row is None else _ROWS.thing(row)
-
-    def _many(self, statement: Statement, values: Values = ()) -> Sequence[Instance]:
-        return [_ROWS.thing(row) for row in self._connection.fetch_all(statement, values)]

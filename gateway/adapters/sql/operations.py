@@ -5,10 +5,10 @@ from typing import Final
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, Table, and_, bindparam, literal_column, select
 
-from gateway.adapters.sql.connection import Connection, Values
+from gateway.adapters.sql.connection import Connection
 from gateway.adapters.sql.ledger import CALLS
 from gateway.adapters.sql.metadata import METADATA, NUMBER, TEXT, key, needed, optional
-from gateway.adapters.sql.rows import Rows
+from gateway.adapters.sql.rows import Reader, Rows
 from gateway.adapters.sql.statements import (
     Statement,
     insert_of,
@@ -89,11 +89,11 @@ _DUE: Final = Statement(
 _NEXT_DUE: Final = Statement(select(_O.deadline).where(_IS_TIMED).order_by(_O.deadline).limit(literal_column("1")))
 
 
-class SqlOperations:
+class SqlOperations(Reader[Operation]):
     """`Operations` on one connection. They are forgotten with their calls."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        super().__init__(connection, _ROWS)
 
     def add(self, operation: Operation) -> None:
         self._connection.write(_ADD, _ROWS.values(operation))
@@ -103,27 +103,19 @@ class SqlOperations:
             raise StaleState(f"operation `{operation.id}` is not `{was}`")
 
     def find(self, operation: str) -> Operation | None:
-        return self._one(_FIND, (operation,))
+        return self._one(_FIND, operation)
 
     def find_of_call(self, ref: str) -> Operation | None:
-        return self._one(_FIND_OF_CALL, (ref,))
+        return self._one(_FIND_OF_CALL, ref)
 
     def newest_of(self, app_session: str) -> Operation | None:
-        return self._one(_NEWEST, (app_session,))
+        return self._one(_NEWEST, app_session)
 
     def running(self, user: str, conversation: str, app: str) -> Sequence[Operation]:
-        return self._many(_RUNNING, (app, conversation, user))
+        return self._many(_RUNNING, app, conversation, user)
 
     def due(self, now: int, limit: int) -> Sequence[Operation]:
-        return self._many(_DUE, (now, limit))
+        return self._many(_DUE, now, limit)
 
     def next_due(self) -> int | None:
-        row = self._connection.fetch_one(_NEXT_DUE)
-        return None if row is None else row[0]
-
-    def _one(self, statement: Statement, values: Values) -> Operation | None:
-        row = self._connection.fetch_one(statement, values)
-        return None if row is None else _ROWS.thing(row)
-
-    def _many(self, statement: Statement, values: Values = ()) -> Sequence[Operation]:
-        return [_ROWS.thing(row) for row in self._connection.fetch_all(statement, values)]
+        return self._first(_NEXT_DUE)
