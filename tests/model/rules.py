@@ -114,8 +114,12 @@ def _return(d: Draft, i: int) -> None:
     d.put(i, orphan=False)
     view = d.calls[i]
     if view.state == WAITING:
+        was_live = d.is_live
         if not d.must_wait(i):
             d.let_go(i)
+        elif not was_live and not d.has_page:
+            # There is no page to show it on.
+            d.fail()
         d.unless_wanted()
     elif view.state == READY:
         d.dispatch(i)
@@ -331,6 +335,7 @@ RULES: Final[tuple[tuple[str, Callable[[Model, World, int], bool], Rule], ...]] 
         lambda _m, w, i: w.calls[i].state == READY and w.link != Link.CONNECTED,
         lambda d, i: d.end(i, CallEvent.EXPIRE),
     ),
+    ("too_old", lambda _m, w, i: w.calls[i].state in UNDISPATCHED, lambda d, i: d.end(i, CallEvent.EXPIRE)),
     ("orphan_over", lambda _m, w, i: w.calls[i].orphan, lambda d, i: d.end(i, CallEvent.CANCEL)),
     ("overrun", _can_overrun, _overrun),
     (
