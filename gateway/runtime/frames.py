@@ -5,13 +5,13 @@ from typing import Any
 
 import orjson
 
-from gateway.domain.calls import Call
+from gateway.domain.calls import Call, CallState
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.instances import Instance
 from gateway.domain.intents import HostIntent
 from gateway.domain.session_data import Unfit, judged
 from gateway.runtime import audit, session_data
-from gateway.runtime.effects import After
+from gateway.runtime.effects import After, Effect, Told
 from gateway.runtime.execution import Execution
 from gateway.runtime.ports import Tx
 from gateway.runtime.running_apps import RunningApps
@@ -62,6 +62,7 @@ class Frames:
         self._actions = actions
         self._link = link
         self._running: dict[str, str] = {}
+        spine.observe(self._observed)
 
     # -- executor -----------------------------------------------------------------------------------------------
 
@@ -82,6 +83,10 @@ class Frames:
         instance = self._running.get(call.ref)
         if page is not None and instance is not None:
             self._link.cancel(page, instance, call.ref)
+
+    def _observed(self, effect: Effect) -> None:
+        if isinstance(effect, Told) and effect.call.state is not CallState.DISPATCHED:
+            self._running.pop(effect.call.ref, None)
 
     # -- what pages say -------------------------------------------------------------------------------------------
 
@@ -104,7 +109,6 @@ class Frames:
                 await self._execution.progressed_on_page(session.id, session.epoch, ref, n, total, message)
                 return
             case Answered(ref=ref, answer=answer):
-                self._running.pop(ref, None)
                 if await self._execution.answered_by_page(session.id, session.epoch, ref, answer) is None:
                     raise GatewayError(ErrorCode.UNKNOWN_CALL, "no such call was handed to this document")
                 return

@@ -125,7 +125,8 @@ class Sweeper:
         message = "it did not answer in time; whether it ran to the end is unknown"
         lost, effects = lose(tx, call, now, ErrorCode.DEADLINE_EXCEEDED, message)
         reach(Point.OVERRUN_WRITTEN)
-        return After(None, (*effects, CancelWork(call=lost)))
+        # Who runs it is asked to stop before all others hear that it is over, and forget who runs it.
+        return After(None, (CancelWork(call=lost), *effects))
 
     async def _end_sessions(self, now: int) -> None:
         # Who expired before this process began has no stream in it.

@@ -259,6 +259,19 @@ async def test_what_a_frame_ran_is_lost_with_it(rig: Rig) -> None:
     assert (call.state, call.code) == (CallState.UNKNOWN, ErrorCode.OUTCOME_UNKNOWN)
 
 
+async def test_a_frame_that_never_answers_is_asked_to_stop_and_its_call_kept_in_no_memory(rig: Rig) -> None:
+    screen, session = await a_screen(rig), await agent(rig)
+    refs = [await ask(rig, session, n=n) for n in range(3)]
+    await screen.open()
+    assert vars(rig.services.workspaces)["_running"] == dict.fromkeys(refs, screen.instance)
+    await screen.answer(refs[0], "null")
+    assert list(vars(rig.services.workspaces)["_running"]) == refs[1:]
+    await rig.after(30_000)
+    assert await states(rig, refs[1:]) == [CallState.UNKNOWN, CallState.UNKNOWN]
+    assert [frame["ref"] for frame in screen.told("cancel")] == refs[1:]
+    assert vars(rig.services.workspaces)["_running"] == {}
+
+
 async def test_a_start_that_fails_is_told_in_the_words_it_was_accepted_under(rig: Rig) -> None:
     await a_screen(rig)
     session = await agent(rig)

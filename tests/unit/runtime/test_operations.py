@@ -184,7 +184,7 @@ async def test_a_page_that_stays_away_a_minute_counts_as_closed(rig: Rig) -> Non
 
 
 async def test_a_page_that_came_back_since_it_was_found_away_has_not_closed_it(rig: Rig) -> None:
-    screen, session, ref = await started(rig)
+    screen, _, ref = await started(rig)
     screen.page.drop()
     await rig.after(20_000)
     found = await rig.services.running.due(rig.clock.now() + MINUTE)
