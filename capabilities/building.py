@@ -2,11 +2,14 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 from capabilities.manifest import MANIFEST_NAME, Fault, ManifestRefused, make_manifest
@@ -17,6 +20,11 @@ EVALUATION_SECONDS: Final = 20.0
 """How long a declaration may take to evaluate."""
 
 _ANSWER_BYTES: Final = 4 * 1_048_576
+
+_EVALUATOR: Final = Path(__file__).with_name("declare.mjs")
+
+_SDK: Final = files("surface_host") / "dist" / "agent-tools.mjs"
+"""What a bundle's script declares with, as the frame gives it to it."""
 
 _INHERITED: Final = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SYSTEMROOT")
 """Of the environment; a declaration that depends on more would be another one on the next machine."""
@@ -56,22 +64,22 @@ def build(project: Project, *, seconds: float = EVALUATION_SECONDS) -> Package:
         for part in ("html", "css", "js")
         if isinstance(surface[part], str)
     ]
-    files = files_of(project, surfaces, with_module=declared.runs_python)
+    travelling = files_of(project, surfaces, with_module=declared.runs_python)
     value = {
         "manifest": 1,
         **declared.declaration,
         "python": {"module": project.module} if declared.runs_python else None,
-        "files": file_entries(files),
+        "files": file_entries(travelling),
     }
     try:
         manifest = make_manifest(value)
-        return package_of({MANIFEST_NAME: manifest.text, **files})
+        return package_of({MANIFEST_NAME: manifest.text, **travelling})
     except (ManifestRefused, PackageRefused) as refused:
         raise BuildRefused(refused.faults) from None
 
 
 def _evaluate(project: Project, seconds: float) -> _Declared:
-    command = [sys.executable, "-I", "-m", "capabilities.declare", str(project.folder.resolve()), project.module]
+    name, command = _command(project)
     with subprocess.Popen(  # noqa: S603 - our own module, with the author's folder and module as arguments
         command,
         cwd=project.folder,
@@ -85,8 +93,22 @@ def _evaluate(project: Project, seconds: float) -> _Declared:
         except subprocess.TimeoutExpired:
             # Whatever it started goes with it.
             os.killpg(process.pid, signal.SIGKILL)
-            raise BuildRefused([Fault("", f"`{project.module}` took more than {seconds:g} s to import")]) from None
-    return _read(answer, process.returncode, project.module)
+            raise BuildRefused([Fault("", f"`{name}` took more than {seconds:g} s to import")]) from None
+    return _read(answer, process.returncode, name)
+
+
+def _command(project: Project) -> tuple[str, list[str]]:
+    """What is evaluated, and by which program."""
+    folder = str(project.folder.resolve())
+    if project.module is not None:
+        return project.module, [sys.executable, "-I", "-m", "capabilities.declare", folder, project.module]
+    assert project.script is not None
+    node = shutil.which("node")
+    if node is None:
+        raise BuildRefused([Fault("", f"`{project.script}` declares in JavaScript; install Node 20 or newer")])
+    if not (project.folder / project.script).is_file():
+        raise BuildRefused([Fault("", f"there is no `{project.script}` in `{project.folder}`")])
+    return project.script, [node, str(_EVALUATOR), str(_SDK), folder, project.script]
 
 
 def _read(answer: bytes, returncode: int, module: str) -> _Declared:

@@ -29,12 +29,14 @@ class Project:
 
     Attributes:
         folder: where it is.
-        module: the Python module that declares the tools.
+        module: the Python module that declares the tools; None where a script does.
+        script: the script of a surface that declares the tools; None where a module does.
         include: files and folders that travel besides the module and the surfaces' files.
     """
 
     folder: Path
-    module: str
+    module: str | None = None
+    script: str | None = None
     include: tuple[str, ...] = ()
 
 
@@ -51,14 +53,23 @@ def read_project(folder: Path) -> Project:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ProjectRefused(f"`{folder / PROJECT_NAME}` cannot be read: {error}") from None
     for key in told:
-        if key not in ("python", "include"):
-            raise ProjectRefused(f"`{PROJECT_NAME}`: `{key}` is none of its keys; they are `python` and `include`")
-    module, include = told.get("python"), told.get("include", [])
-    if not isinstance(module, str) or not is_module(module):
+        if key not in ("python", "script", "include"):
+            raise ProjectRefused(
+                f"`{PROJECT_NAME}`: `{key}` is none of its keys; they are `python`, `script` and `include`"
+            )
+    module, script, include = told.get("python"), told.get("script"), told.get("include", [])
+    if module is None and script is not None:
+        if not isinstance(script, str) or not is_path(script):
+            raise ProjectRefused(
+                f"`{PROJECT_NAME}`: `script` names the script that declares the tools, like `surface/app.js`"
+            )
+    elif not isinstance(module, str) or not is_module(module):
         raise ProjectRefused(f"`{PROJECT_NAME}`: `python` names the module that declares the tools, like `notes`")
+    elif script is not None:
+        raise ProjectRefused(f"`{PROJECT_NAME}`: an app is declared once, by `python` or by `script`")
     if not _is_paths(include):
         raise ProjectRefused(f"`{PROJECT_NAME}`: `include` is a list of files and folders in the project")
-    return Project(folder=folder, module=module, include=tuple(include))
+    return Project(folder=folder, module=module, script=script, include=tuple(include))
 
 
 def files_of(project: Project, surfaces: Iterable[str], *, with_module: bool) -> dict[str, bytes]:
@@ -92,6 +103,7 @@ def _is_paths(value: Any) -> bool:
 
 def _module_path(project: Project) -> str:
     """The file or the package: of `notes.tools` all of `notes`, for it is imported first."""
+    assert project.module is not None
     top = project.module.partition(".")[0]
     if (project.folder / f"{top}.py").is_file():
         return f"{top}.py"

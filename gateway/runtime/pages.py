@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Protocol
 
+import orjson
+
 from capabilities.contract import Descriptor
 from gateway.domain.approvals import ApprovalState
 from gateway.domain.audit import AuditEvent
@@ -342,11 +344,10 @@ class Pages:
             return
         remaining = max(0, approval.expires_at - self._clock.now())
         reach(Point.QUESTION_ASKED)
-        self.send(
-            approval.page,
-            approval.epoch,
-            {"type": "approve_request", "payload": payload, "remaining": remaining},
-        )
+        frame: dict[str, Any] = {"type": "approve_request", "payload": payload, "remaining": remaining}
+        if self._live.world.runs_elsewhere(orjson.loads(payload)["capability"]):
+            frame["elsewhere"] = True
+        self.send(approval.page, approval.epoch, frame)
         reach(Point.QUESTION_QUEUED)
 
     def _ask_changed(self, effect: AskChanged) -> None:

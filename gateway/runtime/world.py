@@ -72,6 +72,10 @@ class World:
             return page.capabilities
         return {**page.capabilities, **self.apps.on_pages}
 
+    def runs_elsewhere(self, capability: str) -> bool:
+        """Whether no page runs `capability` itself: it is a mini app's or the gateway's own, and theirs alone."""
+        return capability in self.apps.tools or capability in self.builtins
+
     def offered_without_page(self) -> Mapping[str, Descriptor]:
         """What is there by id whether or not a page is open."""
         return {**self.builtins, **self.apps.without_page}

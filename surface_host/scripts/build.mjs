@@ -48,6 +48,7 @@ const pack = await bundle('src/pack/index.ts', LATER['pack/index.js']);
 await bundle('src/auto.ts', 'surface-host.js', { iife: 'Ostiary', define: { UI_INTEGRITY: integrity(ui), APPS_INTEGRITY: integrity(apps), PACK_INTEGRITY: integrity(pack) } });
 await bundle('src/index.ts', 'surface-host.mjs');
 await bundle('src/testing/index.ts', 'testing.mjs');
+await bundle('src/agent-tools.ts', 'agent-tools.mjs');
 
 const prelude = await inline('src/sandbox/prelude.ts');
 // The inner document's own script stands inside a string of the outer one's.

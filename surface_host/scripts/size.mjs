@@ -8,7 +8,7 @@ const BUDGET = 12 * 1024;
 const dist = fileURLToPath(new URL('../dist', import.meta.url));
 
 let over = false;
-for (const name of [CORE, 'surface-host.mjs', 'surface-host-ui.mjs', 'surface-host-apps.mjs', 'surface-host-pack.mjs', 'sandbox-frame.html', 'testing.mjs']) {
+for (const name of [CORE, 'surface-host.mjs', 'surface-host-ui.mjs', 'surface-host-apps.mjs', 'surface-host-pack.mjs', 'sandbox-frame.html', 'testing.mjs', 'agent-tools.mjs']) {
   const bytes = readFileSync(`${dist}/${name}`);
   const gz = gzipSync(bytes, { level: 9 }).length;
   const limit = name === CORE ? ` (budget ${BUDGET})` : '';

@@ -62,6 +62,7 @@ sites:
       - mail.*
       - files.*
       - pomodoro.start
+      - board.*
       - app.open_url
       - clipboard.write
       - device.pick_file
@@ -78,6 +79,7 @@ sites:
     allow_automated_approval: true
 rules:
   - {{id: focus, agents: [alice], capabilities: [pomodoro.*], verdict: permit}}
+  - {{id: board, agents: [alice], capabilities: [board.add], verdict: permit}}
 agents:
   alice: {{label: Alice's agent}}
   bob: {{label: Bob's agent}}
@@ -93,7 +95,7 @@ Object.assign(window, { host, gateway, connection: await gateway.connection() })
 """
 """Pages whose host speaks with a gateway in the page's own memory."""
 
-OFFERS: Final = ("todo.*", "lab.*", "mail.*", "files.*", "pomodoro.*", *HOST_PACK)
+OFFERS: Final = ("todo.*", "lab.*", "mail.*", "files.*", "pomodoro.*", "board.*", *HOST_PACK)
 SCOPE: Final = (
     "todo.overview",
     "todo.add",
@@ -103,6 +105,7 @@ SCOPE: Final = (
     "files.*",
     "context.read",
     "pomodoro.*",
+    "board.*",
     *HOST_PACK,
 )
 

@@ -4,6 +4,7 @@
  */
 
 import type { ApprovalPayload, InvokeFrame, OutFrame, RefusedWhy } from '../protocol/frames.js';
+import { parseJson } from '../protocol/guards.js';
 import type { PromptQueue } from './approvals.js';
 import { byteLength, messageOf, sameJson } from './json.js';
 import { createOutbox, type Answer } from './outbox.js';
@@ -31,7 +32,8 @@ export interface Calls {
   invoke(frame: InvokeFrame): Promise<void>;
   cancel(ref: string): void;
   ack(ref: string): void;
-  approveRequest(payload: ApprovalPayload, text: string, remaining: number): Promise<void>;
+  /** `elsewhere`: the work is not this page's, so no capability here is asked before the person is. */
+  approveRequest(payload: ApprovalPayload, text: string, remaining: number, elsewhere?: boolean): Promise<void>;
   /** Sends again what the gateway may have missed. */
   resume(): void;
   seen(): string[];
@@ -147,7 +149,7 @@ export function createCalls(ports: CallPorts): Calls {
 
     ack: (ref) => outbox.ack(ref),
 
-    async approveRequest(payload, text, remaining) {
+    async approveRequest(payload, text, remaining, elsewhere = false) {
       const { approval, ref } = payload;
       const known = prompts.find(approval);
       if (known || asking.has(approval)) {
@@ -158,10 +160,12 @@ export function createCalls(ports: CallPorts): Calls {
       const no = (why: RefusedWhy, message?: string): void => send({ type: 'refused', ref, why, ...(message ? { message } : {}) });
       asking.add(approval);
       try {
-        const checked = check(payload);
+        if (payload.epoch !== ports.epoch()) return no('stale_epoch');
+        const checked = elsewhere ? null : check(payload);
         if (typeof checked === 'string') return no(checked);
-        if (!showsInput(payload, checked.input)) return no('arguments_invalid', 'the shown arguments are not the input');
-        const refusal = await precheck(checked.registration.capability, checked.input);
+        const input = checked ? checked.input : parseJson(payload.input);
+        if (!showsInput(payload, input)) return no('arguments_invalid', 'the shown arguments are not the input');
+        const refusal = checked && (await precheck(checked.registration.capability, input));
         if (refusal) return no(refusal.why, refusal.message);
         const sha256 = await ports.sha256(text);
         // Judged last: the socket may have come back as another page session while the page was asked.

@@ -102,7 +102,7 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
   );
   const describe = createDescriber(registry.all, () => context, send, (message) => emit('error', { code: 'context_invalid', message }));
 
-  const ask = async (text: string, remaining: number): Promise<void> => {
+  const ask = async (text: string, remaining: number, elsewhere?: boolean): Promise<void> => {
     const payload = parsePayload(text);
     if (!payload) {
       send({ type: 'error', code: 'bad_payload' });
@@ -111,7 +111,7 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
     try {
       // What failed at the start of the page may work by now.
       await (uiReady = uiReady.catch(startUi));
-      await calls.approveRequest(payload, text, remaining);
+      await calls.approveRequest(payload, text, remaining, elsewhere);
     } catch {
       send({ type: 'refused', ref: payload.ref, why: 'not_available', message: 'the page could not load its approval dialog' });
     }
@@ -130,7 +130,7 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
         calls.cancel(frame.ref);
         break;
       case 'approve_request':
-        void ask(frame.payload, frame.remaining);
+        void ask(frame.payload, frame.remaining, frame.elsewhere);
         break;
       case 'approve_update': {
         const { approval, state, code } = frame;

@@ -206,7 +206,7 @@ export type InFrame =
   | ReceiptFrame
   | { readonly type: 'ack'; readonly ref: string }
   | { readonly type: 'cancel'; readonly ref: string }
-  | { readonly type: 'approve_request'; readonly payload: string; readonly remaining: number }
+  | { readonly type: 'approve_request'; readonly payload: string; readonly remaining: number; readonly elsewhere?: boolean }
   | { readonly type: 'surface_reply'; readonly id: string; readonly envelope: Json }
   | { readonly type: 'ping'; readonly n: number }
   | { readonly type: 'error'; readonly code: string; readonly message?: string }

@@ -26,7 +26,7 @@ const FRAMES: { readonly [T in Shape]: string } = {
   ack: 'ref:s',
   cancel: 'ref:s',
   describe: 'id:s limit:n offset:n ids?:s[]',
-  approve_request: 'payload:s remaining:n',
+  approve_request: 'payload:s remaining:n elsewhere?:b',
   approve_update: 'approval:s state:open|agent_left|approved|denied|expired|withdrawn code?:s',
   surface_reply: 'id:s envelope:o',
   action_reply: 'id:s ok:b code?:s message?:s output?:j',

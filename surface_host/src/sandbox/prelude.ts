@@ -5,6 +5,7 @@
  * What the bundle does to this realm afterwards is its own matter: the host judges every string that comes out.
  */
 
+import { deadlineOperation, defineAgentTools, interruptOperation, ToolFailed } from '../agent-tools.js';
 import { APP, FRAME, SURFACE, type FromApp, type ToApp } from './words.js';
 
 type Listener<T> = (value: T) => void;
@@ -41,6 +42,11 @@ export interface SurfaceBridge {
 
 /** What a bundle with handlers has beside it. */
 export interface AppBridge extends SurfaceBridge {
+  /** Declares the app's tools and answers their calls: what `@ostiary/surface-host/agent-tools` has, for a bundle without a bundler. */
+  readonly defineAgentTools: typeof defineAgentTools;
+  readonly deadlineOperation: typeof deadlineOperation;
+  readonly interruptOperation: typeof interruptOperation;
+  readonly ToolFailed: typeof ToolFailed;
   /** Answers the calls of the gateway; the last one to say so does. */
   serve(answer: (call: ServedCall) => Promise<Served>): void;
   /** Asks for an action in the person's name. */
@@ -154,6 +160,10 @@ const call = async ({ ref, method, arguments: input }: Extract<ToApp, { type: 'c
 
 const app: AppBridge = {
   ...surface,
+  defineAgentTools,
+  deadlineOperation,
+  interruptOperation,
+  ToolFailed,
   serve(serving) {
     answer = serving;
     ready();

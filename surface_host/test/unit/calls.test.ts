@@ -122,6 +122,18 @@ describe('calls', () => {
     expect(queue.shown()).toBeUndefined();
   });
 
+  test('what runs elsewhere is asked of the person alone, with the same care for what is shown', async () => {
+    const { calls, sent, registry, queue } = bench();
+    registry.register(todo({ available: () => false }));
+    await calls.approveRequest(payloadOf({ capability: 'pomodoro.start' }), 'text', 60_000, true);
+    expect(queue.shown()?.payload.capability).toBe('pomodoro.start');
+    await calls.approveRequest(payloadOf({ approval: 'ap_2', input: '{"text":"something else"}' }), 'text', 60_000, true);
+    await calls.approveRequest(payloadOf({ approval: 'ap_3', input: '{' }), 'text', 60_000, true);
+    await calls.approveRequest(payloadOf({ approval: 'ap_4', epoch: 9 }), 'text', 60_000, true);
+    expect(sent.map((frame) => 'why' in frame && frame.why)).toEqual(['arguments_invalid', 'arguments_invalid', 'stale_epoch']);
+    expect(queue.open()).toHaveLength(1);
+  });
+
   test('a repeated approve request gives the answer again and opens nothing twice', async () => {
     const { calls, sent, registry, queue } = bench();
     registry.register(todo());
