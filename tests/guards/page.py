@@ -67,7 +67,7 @@ GUARDS: Final = (
         section="§5",
         why="the dialog could leave out the argument that matters",
         file=_CALLS,
-        old="        if (!showsInput(payload, checked.input)) return no('arguments_invalid', 'the shown arguments are not the input');\n",
+        old="        if (!showsInput(payload, input)) return no('arguments_invalid', 'the shown arguments are not the input');\n",
         new="",
         tests=(_CALLS_TESTS,),
     ),

@@ -9,6 +9,7 @@ from tests.guards import (
     caps,
     edge,
     entries,
+    frames,
     identity,
     incoming,
     packages,
@@ -33,6 +34,7 @@ GUARDS: Final[tuple[Guard, ...]] = (
     *packages.GUARDS,
     *app_centre.GUARDS,
     *page.GUARDS,
+    *frames.GUARDS,
     *running_apps.GUARDS,
     *workers.GUARDS,
 )
