@@ -13,6 +13,10 @@ PAGE_GONE_MS: Final = 60_000
 """How long a page may be gone before its mini apps count as closed (rules F8)."""
 
 
+UNOWNED: Final = "grants_ended"
+"""Why one without a frame is closed when nobody is left who may use it."""
+
+
 class InstanceState(StrEnum):
     """Where an instance stands."""
 

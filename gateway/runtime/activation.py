@@ -189,12 +189,17 @@ def _instance(tx: Tx, world: World, ids: Ids, call: Call, host: str | None, now:
 
 def replace_app(tx: Tx, world: World, instance: Instance, now: int) -> Effects:
     """Take down an instance of a package that is not the enabled one any more, with the attempt that made it."""
+    return take_down(tx, world, instance, FailureReason.APP_WITHDRAWN, now)
+
+
+def take_down(tx: Tx, world: World, instance: Instance, reason: str, now: int) -> Effects:
+    """Close an instance that must not be there any more, with the attempt that made it."""
     live, effects = tx.activations.live_of_instance(instance.id), Effects()
     if live is not None:
-        effects = fail(tx, world, live, FailureReason.APP_WITHDRAWN, now)
+        effects = fail(tx, world, live, reason, now)
     still = tx.instances.find(instance.id)
     if still is not None and still.is_live:
-        effects += close(tx, still, FailureReason.APP_WITHDRAWN, now)
+        effects += close(tx, still, reason, now)
     return effects
 
 

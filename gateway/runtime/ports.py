@@ -290,6 +290,11 @@ class Instances(Protocol):
 
     def next_due(self) -> int | None: ...
 
+    def unowned(self, now: int, limit: int) -> Sequence[Instance]:
+        """At most `limit` without a frame whose conversation has no grant that is in force at `now`, and in which no
+        call of their app is open."""
+        ...
+
     def purge(self, closed_before: int, limit: int) -> int:
         """Forget at most `limit` that closed before `closed_before`; returns how many."""
         ...

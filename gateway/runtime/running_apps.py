@@ -13,12 +13,12 @@ from gateway.domain import instances
 from gateway.domain.activations import Activation, FailureReason, Goal
 from gateway.domain.app_catalog import Catalog, OfferedApp
 from gateway.domain.calls import Call
-from gateway.domain.instances import Instance, InstanceEvent, InstanceState
+from gateway.domain.instances import UNOWNED, Instance, InstanceEvent, InstanceState
 from gateway.domain.intents import HostIntent
 from gateway.domain.operations import OperationEvent, OperationState
 from gateway.domain.workers import Conversation
 from gateway.runtime import session_data
-from gateway.runtime.activation import close, fail, give_up_unwanted, replace_app
+from gateway.runtime.activation import close, fail, give_up_unwanted, replace_app, take_down
 from gateway.runtime.callers import label_of
 from gateway.runtime.effects import Activate, After, CloseInstance, Effect, Project, WaiterEnded
 from gateway.runtime.host_intents import rule
@@ -33,6 +33,9 @@ from gateway.runtime.world import Live, LivePage
 
 BATCH: Final = 100
 """How much is found due at a time."""
+
+UNOWNED_MS: Final = 600_000
+"""Time between two looks for what nobody may use any more: nothing else would ever end it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,7 @@ class RunningApps:
         self._workers = workers
         self._frames = frames
         self._catalog = live.world.apps
+        self._looked_at: int | None = None
         spine.on(Activate, lambda effect: self._spawn(partial(self._activate, effect.activation, effect.instance)))
         spine.on(CloseInstance, lambda effect: self._spawn(partial(self._take_down, effect.instance)))
         spine.on(Project, lambda effect: self._spawn(partial(self._project, effect.app_session)))
@@ -271,7 +275,11 @@ class RunningApps:
                 *(partial(self._stayed_away, instance.id) for instance in tx.instances.due(now, BATCH)),
             ]
 
-        return await self._spine.store.run(find)
+        due = await self._spine.store.run(find)
+        if self._looked_at is not None and 0 <= now - self._looked_at < UNOWNED_MS:
+            return due
+        self._looked_at = now
+        return [*due, self._close_unowned]
 
     @staticmethod
     def next_due(tx: Tx) -> int | None:
@@ -305,6 +313,15 @@ class RunningApps:
             if instance is None or instance.due_at is None or instance.due_at > now:
                 return After(None)
             return After(None, rule(tx, self._live.world, instance, HostIntent.CLOSED, self._vault.find, now))
+
+        await self._spine.run(work)
+
+    async def _close_unowned(self) -> None:
+        def work(tx: Tx) -> After:
+            now, effects = self._clock.now(), list[Effect]()
+            for instance in tx.instances.unowned(now, BATCH):
+                effects += take_down(tx, self._live.world, instance, UNOWNED, now)
+            return After(None, tuple(effects))
 
         await self._spine.run(work)
 

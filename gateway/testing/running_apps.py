@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from gateway.domain.activations import Activation, ActivationState
 from gateway.domain.app_sessions import AppEntry, AppSession, EntryKind
+from gateway.domain.calls import OPEN
 from gateway.domain.instances import Instance, InstanceState
 from gateway.domain.operations import Operation, OperationState
 from gateway.runtime.ports import DuplicateKey, StaleState
@@ -17,6 +18,7 @@ class MemoryInstances:
 
     def __init__(self, tables: Tables) -> None:
         self._rows = tables.instances
+        self._tables = tables
 
     def add(self, instance: Instance) -> None:
         other = self.live(instance.user, instance.conversation, instance.app)
@@ -55,6 +57,17 @@ class MemoryInstances:
 
     def next_due(self) -> int | None:
         return min((at for instance in self.all_live() if (at := instance.due_at) is not None), default=None)
+
+    def unowned(self, now: int, limit: int) -> Sequence[Instance]:
+        granted = {(s.user, s.conversation) for s in self._tables.sessions.values() if s.is_live(now)}
+        working = {(c.user, c.conversation, c.app) for c in self._tables.calls.values() if c.state in OPEN}
+        return self._those(
+            lambda i: (
+                i.page is None
+                and (i.user, i.conversation) not in granted
+                and (i.user, i.conversation, i.app) not in working
+            )
+        )[:limit]
 
     def purge(self, closed_before: int, limit: int) -> int:
         ended = [(i.closed_at, i.id) for i in self._rows.values() if i.closed_at is not None]

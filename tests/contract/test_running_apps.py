@@ -12,7 +12,7 @@ from gateway.domain.calls import CallState
 from gateway.domain.instances import PAGE_GONE_MS, Instance, InstanceEvent, InstanceState
 from gateway.domain.operations import Carrier, Operation, OperationEvent, OperationState
 from gateway.runtime.ports import DuplicateKey, StaleState, Store, Tx
-from tests.contract.samples import NOW, a_call
+from tests.contract.samples import NOW, a_call, a_session
 
 pytestmark = pytest.mark.anyio
 
@@ -120,6 +120,28 @@ async def test_an_instance_is_due_once_its_page_stayed_away(store: Store) -> Non
     assert await store.run(lambda tx: tx.instances.next_due()) == due_at
     assert await store.run(lambda tx: tx.instances.due(due_at - 1, 10)) == []
     assert [i.id for i in await store.run(lambda tx: tx.instances.due(due_at, 10))] == ["inst_1"]
+
+
+async def test_instances_without_a_frame_are_unowned_once_no_grant_and_no_call_is_left(store: Store) -> None:
+    def work(tx: Tx) -> None:
+        tx.sessions.add(a_session("ses_1", conversation="granted", expires_at=NOW + 10))
+        tx.sessions.add(a_session("ses_2", conversation="revoked", revoked_at=NOW))
+        tx.sessions.add(a_session("ses_3", conversation="bare", user="ben"))
+        tx.calls.add(a_call(app=APP, conversation="working", user="maria", state=CallState.DISPATCHED), None)
+        tx.calls.add(a_call("call_2", app=APP, conversation="bare", user="maria", state=CallState.SUCCEEDED), None)
+        for conversation in ("granted", "revoked", "bare", "working"):
+            tx.instances.add(an_instance(conversation, conversation=conversation))
+        tx.instances.add(an_instance("shown", conversation="shown", page="page_1"))
+        tx.instances.add(an_instance("closed", conversation="closed", state=InstanceState.CLOSED))
+
+    async def unowned(now: int, limit: int = 10) -> list[str]:
+        return [i.id for i in await store.run(lambda tx: tx.instances.unowned(now, limit))]
+
+    await store.run(work)
+    assert await unowned(NOW) == ["bare", "revoked"]
+    assert await unowned(NOW, 1) == ["bare"]
+    assert await unowned(NOW + 9) == ["bare", "revoked"]
+    assert await unowned(NOW + 10) == ["bare", "granted", "revoked"]
 
 
 async def test_closed_instances_are_forgotten_the_oldest_first(store: Store) -> None:

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-from sqlalchemy import CheckConstraint, Index, Table, bindparam, delete, literal_column, select
+from sqlalchemy import CheckConstraint, Index, Table, bindparam, delete, exists, literal_column, select
 
+from gateway.adapters.sql.agent_sessions import SESSIONS
 from gateway.adapters.sql.connection import Connection
+from gateway.adapters.sql.ledger import CALLS, IS_OPEN
 from gateway.adapters.sql.metadata import METADATA, NUMBER, TEXT, key, needed, optional
 from gateway.adapters.sql.rows import Reader, Rows
 from gateway.adapters.sql.statements import (
@@ -40,6 +42,7 @@ INSTANCES: Final = Table(
     sqlite_strict=True,
 )
 _I = INSTANCES.c
+_C, _S = CALLS.c, SESSIONS.c
 _ROWS: Final = Rows(Instance, words={"state": InstanceState}, flags=("is_foreground",))
 _IS_LIVE = one_of(_I.state, [InstanceState.STARTING, InstanceState.RUNNING])
 _IS_GONE = _I.page_gone_at.is_not(None)
@@ -90,6 +93,24 @@ _DUE: Final = Statement(
 )
 _NEXT_GONE: Final = Statement(
     select(_I.page_gone_at).where(_IS_LIVE, _IS_GONE).order_by(_I.page_gone_at).limit(literal_column("1"))
+)
+_UNOWNED: Final = Statement(
+    _IN_ORDER.where(
+        _I.page.is_(None),
+        ~exists(
+            select(_S.id).where(
+                _S.conversation == _I.conversation,
+                _S.user == _I.user,
+                _S.revoked_at.is_(None),
+                _S.expires_at > value(_S.expires_at, "now"),
+            )
+        ),
+        ~exists(
+            select(_C.ref).where(IS_OPEN, _C.app == _I.app, _C.conversation == _I.conversation, _C.user == _I.user)
+        ),
+    ).limit(_LIMIT),
+    "now",
+    "limit",
 )
 _PURGE: Final = Statement(
     delete(INSTANCES).where(
@@ -142,6 +163,9 @@ class SqlInstances(Reader[Instance]):
     def next_due(self) -> int | None:
         gone_at = self._first(_NEXT_GONE)
         return None if gone_at is None else gone_at + PAGE_GONE_MS
+
+    def unowned(self, now: int, limit: int) -> Sequence[Instance]:
+        return self._many(_UNOWNED, now, limit)
 
     def purge(self, closed_before: int, limit: int) -> int:
         return self._connection.execute(_PURGE, (closed_before, limit))

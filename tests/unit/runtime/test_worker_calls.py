@@ -20,6 +20,7 @@ from capabilities.contract import (
     HandlerStopped,
     NoAppSession,
     NotPermitted,
+    Readiness,
     RequestFailed,
     agent_tools,
     python_tool,
@@ -30,6 +31,7 @@ from gateway.domain.configuration import AppGrant
 from gateway.domain.errors import ErrorCode
 from gateway.domain.workers import STOP_MS
 from gateway.runtime.requests import Outcome
+from gateway.runtime.running_apps import UNOWNED_MS
 from gateway.testing import FakeWorkers, MemoryStore
 from tests.unit.runtime.rig import Rig, running
 
@@ -373,3 +375,31 @@ async def test_after_the_verdict_a_handler_gets_nothing(orders: Orders) -> None:
     assert len(told) == 5
     assert all("its time is up" in words for words in told)
     assert (await orders.rig.call(ref)).late
+
+
+# ---- nobody left -------------------------------------------------------------------------------------------------
+
+
+async def test_an_app_without_a_frame_ends_with_the_last_grant_of_its_conversation(orders: Orders) -> None:
+    rig = orders.rig
+    tool = AppTool(app=APP, descriptor=declared(readiness=Readiness.APP_READY), permissions=PERMISSIONS)
+    rig.services.live.install(
+        Catalog.of([replace(rig.services.live.world.apps.apps[APP], tools={"orders.do": tool})])
+    )
+    first = await rig.grant(scope=["orders.*"], conversation="one")
+    second = await rig.grant("bob", scope=["orders.*"], conversation="one")
+    other = await rig.grant(scope=["orders.*"], conversation="other")
+    for session in (first, other):
+        orders.doing.append(good)
+        await rig.submit(session, "orders.do", {})
+
+    async def there() -> set[str]:
+        return {i.conversation for i in await rig.store.run(lambda tx: list(tx.instances.all_live()))}
+
+    await rig.services.admin.revoke_session(first.id, by="test")
+    await rig.after(UNOWNED_MS)
+    assert await there() == {"one", "other"}
+    await rig.services.admin.revoke_session(second.id, by="test")
+    await rig.after(UNOWNED_MS)
+    assert await there() == {"other"}
+    assert len(await rig.records("instance.closed", reason="grants_ended", conversation="one")) == 1
