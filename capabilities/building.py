@@ -12,7 +12,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from capabilities.manifest import MANIFEST_NAME, Fault, ManifestRefused, make_manifest
+from capabilities.contract import HandlerKind
+from capabilities.manifest import MANIFEST_NAME, Fault, Manifest, ManifestRefused, make_manifest
 from capabilities.package import Package, PackageRefused, package_of
 from capabilities.project import Project, file_entries, files_of
 
@@ -73,9 +74,20 @@ def build(project: Project, *, seconds: float = EVALUATION_SECONDS) -> Package:
     }
     try:
         manifest = make_manifest(value)
-        return package_of({MANIFEST_NAME: manifest.text, **travelling})
+        package = package_of({MANIFEST_NAME: manifest.text, **travelling})
     except (ManifestRefused, PackageRefused) as refused:
         raise BuildRefused(refused.faults) from None
+    if project.script is not None:
+        _judge_script(project.script, manifest)
+    return package
+
+
+def _judge_script(script: str, manifest: Manifest) -> None:
+    """The script that declares handlers is the one the frame runs, or nobody would answer their calls."""
+    handled = [tool for tool in manifest.tools if tool.handler.kind == HandlerKind.MINIAPP_SDK]
+    if handled and manifest.surfaces[0].js != script:
+        reason = f"`{script}` declares the handlers, so it is the script of the first surface"
+        raise BuildRefused([Fault("/surfaces/0/js", reason)])
 
 
 def _evaluate(project: Project, seconds: float) -> _Declared:

@@ -222,8 +222,8 @@ def _needs(manifest: Manifest) -> Iterator[Fault]:
         yield Fault("/python", "a tool or a hook in Python needs a module")
     if manifest.python is not None and HandlerKind.PYTHON not in kinds and not hooked:
         yield Fault("/python", "neither a tool nor a hook is in Python, so nothing would run it")
-    if HandlerKind.MINIAPP_SDK in kinds and not any(surface.js for surface in manifest.surfaces):
-        yield Fault("/surfaces", "a handler in a frame needs a surface with a script")
+    if HandlerKind.MINIAPP_SDK in kinds and not any(surface.js for surface in manifest.surfaces[:1]):
+        yield Fault("/surfaces", "a handler in a frame is in the script of the first surface, and there is none")
     for index, tool in enumerate(manifest.tools):
         pointer = f"/tools/{index}/readiness"
         if tool.readiness is Readiness.FOREGROUND_REQUIRED and not manifest.surfaces:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from string import Template
@@ -23,12 +24,23 @@ mini_app = typer.Typer(
     no_args_is_help=True, help="Mini apps: write, check and pack one; install it and let agents use it."
 )
 
-_STARTER: Final = {
-    "ostiary-app.toml": "ostiary-app.toml",
-    "README.md": "README.md",
-    "module.py.txt": "$name.py",
-    "test_module.py.txt": "test_$name.py",
+_STARTERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "python": {
+        "ostiary-app.toml": "ostiary-app.toml",
+        "README.md": "README.md",
+        "module.py.txt": "$name.py",
+        "test_module.py.txt": "test_$name.py",
+    },
+    "frame": {
+        "ostiary-app.toml": "ostiary-app.toml",
+        "README.md": "README.md",
+        "surface.html": "surface/$name.html",
+        "surface.css": "surface/$name.css",
+        "surface.js.txt": "surface/$name.js",
+    },
 }
+"""The files of a new project, by the folder of their templates."""
+
 _OWN_PACKAGES: Final = frozenset({"gateway", "capabilities", "policy", "surface_host"})
 
 Folder = Annotated[Path, typer.Argument(metavar="[DIR]", help="The project's folder.")]
@@ -39,27 +51,37 @@ def new(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="A word, like `notes`: module and first segment of ids.")
     ],
+    *,
     app: Annotated[
         str | None, typer.Option("--id", help="The app's id, a reverse domain name; `com.example.NAME` if left out.")
     ] = None,
     folder: Annotated[
         Path | None, typer.Option("--into", metavar="DIR", help="A new folder; NAME if left out.")
     ] = None,
+    frame: Annotated[
+        bool,
+        typer.Option("--frame", help="With handlers in a script that runs in the app's own frame, not in Python."),
+    ] = False,
 ) -> None:
     """Write a small mini app that works at once."""
     _judge_name(name)
     target = Path(name) if folder is None else folder
     words = {"name": name, "title": name.replace("_", " ").capitalize(), "app": app or f"com.example.{_label(name)}"}
+    kind = "frame" if frame else "python"
+    templates = resources.files("gateway.cli").joinpath("starter_app", kind)
     try:
         target.mkdir(parents=True)
-        for source, path in _STARTER.items():
-            text = resources.files("gateway.cli").joinpath("starter_app", source).read_text(encoding="utf-8")
-            (target / Template(path).substitute(words)).write_text(Template(text).substitute(words), encoding="utf-8")
+        for source, path in _STARTERS[kind].items():
+            text = templates.joinpath(source).read_text(encoding="utf-8")
+            written = target / Template(path).substitute(words)
+            written.parent.mkdir(exist_ok=True)
+            written.write_text(Template(text).substitute(words), encoding="utf-8")
     except FileExistsError:
         fail(f"`{target}` is already there; it was not touched")
     except OSError as error:
         fail(f"cannot write `{target}`: {error.strerror}")
-    say(f"wrote `{target}`; edit `{target / name}.py`, then `ostiary app check {target}`")
+    edited = target / (f"surface/{name}.js" if frame else f"{name}.py")
+    say(f"wrote `{target}`; edit `{edited}`, then `ostiary app check {target}`")
 
 
 @mini_app.command()

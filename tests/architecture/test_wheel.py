@@ -44,10 +44,16 @@ def test_it_ships_the_migrations(wheel_names: list[str]) -> None:
 
 
 def test_it_ships_what_a_new_mini_app_begins_with(wheel_names: list[str]) -> None:
-    folder = "gateway/cli/starter_app"
-    assert {Path(name).name for name in wheel_names if name.startswith(f"{folder}/")} == {
-        path.name for path in (ROOT / folder).iterdir()
+    folder = "gateway/cli/starter_app/"
+    starters = [path for path in (ROOT / folder).rglob("*") if path.is_file()]
+    assert {name for name in wheel_names if name.startswith(folder)} == {
+        str(path.relative_to(ROOT)) for path in starters
     }
+
+
+def test_it_ships_what_evaluates_scripts(wheel_names: list[str]) -> None:
+    assert "capabilities/declare.mjs" in wheel_names
+    assert "surface_host/dist/agent-tools.mjs" in wheel_names
 
 
 def test_it_ships_its_licence_and_its_command(wheel_names: list[str]) -> None:

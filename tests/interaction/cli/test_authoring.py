@@ -83,6 +83,18 @@ def test_the_words_of_a_project_may_be_chosen(tmp_path: Path) -> None:
     assert (tmp_path / "deep" / "er" / "team_notes.py").is_file()
 
 
+def test_a_new_project_with_a_frame_works_at_once(tmp_path: Path) -> None:
+    project = tmp_path / "notes"
+    said = says("new", "notes", "--frame", "--into", project)
+    assert said == f"wrote `{project}`; edit `{project}/surface/notes.js`, then `ostiary app check {project}`\n"
+    assert says("check", project) == f"{project}: good, `com.example.notes` 0.1.0, 2 tools\n"
+    says("build", project)
+    says("pack", project)
+    package = read_package((project / PACKED).read_bytes())
+    assert {tool.handler.kind for tool in package.manifest.tools} == {"miniapp_sdk"}
+    assert list(package.files) == ["surface/notes.css", "surface/notes.html", "surface/notes.js"]
+
+
 def test_an_id_is_made_of_the_name(tmp_path: Path) -> None:
     says("new", "team_notes_", "--into", tmp_path / "x")
     assert "`com.example.team-notes` 0.1.0" in says("check", tmp_path / "x")

@@ -112,10 +112,23 @@ def test_both_languages_declare_the_same(tmp_path: Path) -> None:
         (SCRIPT.replace("title: 'Add a card', ", ""), "/tools/0/title is undefined"),
         (SCRIPT.replace("board.add", "gateway.add"), "gateway"),
         (SCRIPT.replace("'surface/board.html'", "'surface/other.html'"), "surface/other.html"),
+        (
+            SCRIPT.replace("surfaces: [", "surfaces: [{ id: 'first', title: 'First', html: 'surface/board.html' },"),
+            "/surfaces: a handler in a frame is in the script of the first surface, and there is none",
+        ),
+        (
+            SCRIPT.replace("js: 'surface/board.js'", "js: 'surface/board.html'"),
+            "/surfaces/0/js: `surface/board.js` declares the handlers, so it is the script of the first surface",
+        ),
     ],
 )
 def test_what_cannot_be_built_says_why(tmp_path: Path, script: str, reason: str) -> None:
     assert reason in refusal(put(tmp_path, script))
+
+
+def test_a_large_declaration_is_read_whole(tmp_path: Path) -> None:
+    assert "/app/description" in refusal(put(tmp_path, SCRIPT.replace("'Keeps cards.'", "'x'.repeat(900_000)")))
+    assert "declares more than" in refusal(put(tmp_path, SCRIPT.replace("'Keeps cards.'", "'x'.repeat(5_000_000)")))
 
 
 def test_a_script_that_does_not_end_is_ended(tmp_path: Path) -> None:
