@@ -34,6 +34,7 @@ EXAMPLES: Final = int(os.environ.get("OSTIARY_FUZZ_EXAMPLES", "0"))
 PORT: Final = 8460
 HOST: Final = f"127.0.0.1:{PORT}"
 ORIGIN: Final = f"http://{HOST}"
+CONVERSATION: Final = "conv_1"
 
 _ALL_CHECKS: Final[Any] = list(hypothesis.HealthCheck)
 """A busy machine is slow at making examples, which says nothing about us."""
@@ -239,7 +240,9 @@ def in_process(data: Path, **server: Any) -> Generator[InProcess]:
             async with build(configuration, data) as gateway:
                 admin = gateway.services.admin
                 scope = ["runtime.*", "todo.*"]
-                grant = await admin.add_session("coder", user="ada", sites=["todo"], scope=scope, by="test")
+                grant = await admin.add_session(
+                    "coder", user="ada", sites=["todo"], scope=scope, conversation=CONVERSATION, by="test"
+                )
                 key = (await admin.add_key("todo", capabilities=["todo.*"], by="test")).secret
                 all_of_it = [scope.value for scope in AdminScope]
                 secret = (await admin.tokens.add("fuzzer", scopes=all_of_it, by="test")).secret

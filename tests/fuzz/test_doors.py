@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from gateway.transports.admin_http import TABLE
 from tests.fuzz.rig import (
+    CONVERSATION,
     HOST,
     Answered,
     InProcess,
@@ -100,7 +101,16 @@ some_headers = st.lists(
 )
 paths = st.sampled_from(
     [
-        *["/mcp", "/surface/v1", "/v1/host-tokens", "/admin/v1/agent-sessions", "/admin/v1/audit/admin", "/readyz"],
+        *[
+            "/mcp",
+            "/surface/v1",
+            "/lineup/v1/conversations/conv_1/messages",
+            "/lineup/v1/x",
+            "/v1/host-tokens",
+            "/admin/v1/agent-sessions",
+            "/admin/v1/audit/admin",
+            "/readyz",
+        ],
         *[
             "/.well-known/oauth-protected-resource",
             "/",
@@ -260,6 +270,83 @@ def test_no_body_makes_a_door_of_programs_fail(
         (b"ostiary-timestamp", str(gateway.gateway.services.clock.now()).encode()),
     ]
     judge(gateway.ask("POST", path, headers, body))
+
+
+# ---- the door of lineup -----------------------------------------------------------------------------------------
+
+PAYLOADS: dict[str, dict[str, Any]] = {
+    "tool.call": {
+        "call_id": "call-0001",
+        "method": "runtime.echo",
+        "inventory_revision": "catalog-1",
+        "arguments": {"text": "hello"},
+    },
+    "app.call": {
+        "call_id": "call-0002",
+        "capability": "runtime.echo",
+        "reason": "why",
+        "expires_at": "2099-01-01T00:00:00Z",
+        "arguments": {"text": "hello"},
+    },
+    "ui.open": {
+        "instance_id": "face-1",
+        "app": {"id": "com.example.a", "version": "1.0.0", "surface": "face"},
+        "state": {},
+    },
+    "ui.patch": {"instance_id": "face-1", "state": {"a": 1}},
+    "ui.close": {"instance_id": "face-1"},
+    "app.install": {"call_id": "call-0003"},
+}
+
+
+def lineup_message(kind: str, payload: Any) -> dict[str, Any]:
+    return {
+        "v": 1,
+        "id": "m1",
+        "type": f"lineup.v1.{kind}",
+        "conversation_id": CONVERSATION,
+        "sender": {"kind": "agent", "id": "coder"},
+        "target": {"kind": "client", "id": "ostiary"},
+        "payload": payload,
+    }
+
+
+kinds = st.sampled_from(sorted(PAYLOADS))
+lineup_messages = st.one_of(
+    kinds.flatmap(lambda kind: one_strange(lineup_message(kind, PAYLOADS[kind]))),
+    kinds.flatmap(lambda kind: one_strange(PAYLOADS[kind]).map(lambda payload: lineup_message(kind, payload))),
+    odd,
+)
+
+
+@examples(200)
+@given(lineup_messages, st.sampled_from([False, False, True]), st.data())
+def test_no_body_makes_the_door_of_lineup_fail(
+    gateway: InProcess, value: Any, is_damaged: bool, data: st.DataObject
+) -> None:
+    body = json.dumps(value).encode()
+    body = data.draw(mutated(body)) if is_damaged else body
+    headers = [
+        (b"host", HOST.encode()),
+        (b"authorization", f"Bearer {gateway.token}".encode()),
+        (b"content-type", b"application/json"),
+    ]
+    judge(gateway.ask("POST", f"/lineup/v1/conversations/{CONVERSATION}/messages", headers, body))
+
+
+@examples(60)
+@given(texts | header_values.map(lambda value: value.decode("latin-1")), header_values)
+def test_no_conversation_or_place_makes_the_stream_fail(gateway: InProcess, name: str, place: bytes) -> None:
+    """Every one of these is refused: a stream that opens has no end."""
+    headers = [
+        (b"host", HOST.encode()),
+        (b"authorization", f"Bearer {gateway.token}".encode()),
+        (b"last-event-id", place + b"x"),
+    ]
+    for conversation in (CONVERSATION, name.encode("utf-8", "replace").decode()):
+        answer = gateway.ask("GET", f"/lineup/v1/conversations/{conversation}/stream", headers, b"")
+        judge(answer)
+        assert answer.status != 200
 
 
 # ---- the admin API ----------------------------------------------------------------------------------------------

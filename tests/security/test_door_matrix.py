@@ -45,6 +45,8 @@ _AGENTS: Final = _row("agent", revoked=(401, "session_revoked"), expired=(401, "
 EXPECTED: Final[dict[str, dict[str, Any]]] = {
     "mcp": _AGENTS,
     "surface": _AGENTS,
+    "lineup": _AGENTS,
+    "lineup_stream": {**_AGENTS, "agent": (400, "bad_request")},
     "host_tokens": _row("site", revoked=UNKNOWN, expired=UNKNOWN),
     "admin": _row("admin", revoked=UNKNOWN, expired=UNKNOWN),
 }
@@ -60,13 +62,34 @@ MCP_BODY: Final = {
         }
     },
 }
+CONVERSATION: Final = "conv_1"
+MESSAGE: Final[dict[str, Any]] = {
+    "v": 1,
+    "id": "m1",
+    "type": "lineup.v1.app.call",
+    "conversation_id": CONVERSATION,
+    "sender": {"kind": "agent", "id": "alice"},
+    "payload": {
+        "call_id": "call-0001",
+        "capability": "todo.nothing",
+        "reason": "to knock",
+        "expires_at": "2099-01-01T00:00:00Z",
+        "arguments": {},
+    },
+}
 REQUESTS: Final[dict[str, tuple[str, str, Any]]] = {
     "mcp": ("POST", "/mcp", MCP_BODY),
     "surface": ("POST", "/surface/v1", {"protocol": PROTOCOL, "id": "1", "method": "describe", "input": {}}),
+    "lineup": ("POST", f"/lineup/v1/conversations/{CONVERSATION}/messages", MESSAGE),
+    "lineup_stream": ("GET", f"/lineup/v1/conversations/{CONVERSATION}/stream", None),
     "host_tokens": ("POST", "/v1/host-tokens", {"user": "ann", "origin": ORIGIN}),
     "admin": ("GET", "/admin/v1/status", None),
 }
-MCP_HEADERS: Final = {"accept": ACCEPT, "mcp-protocol-version": MODERN, "mcp-method": "tools/list"}
+HEADERS: Final[dict[str, dict[str, str]]] = {
+    "mcp": {"accept": ACCEPT, "mcp-protocol-version": MODERN, "mcp-method": "tools/list"},
+    # A stream that opens has no end; this one is refused by whoever let it in.
+    "lineup_stream": {"last-event-id": "x"},
+}
 
 
 @dataclass
@@ -85,7 +108,13 @@ class House:
         for end in ("expired", "revoked", ""):
             name, days = f"{end} ".lstrip(), 1 if end == "expired" else 30
             grant = await admin.add_session(
-                "alice", user="ann", sites=["todo"], scope=["todo.*"], days=days, by="test"
+                "alice",
+                user="ann",
+                sites=["todo"],
+                scope=["todo.*"],
+                days=days,
+                conversation=CONVERSATION,
+                by="test",
             )
             key = await admin.add_key("todo", capabilities=["todo.*"], days=days, by="test")
             token = await admin.tokens.add(
@@ -133,7 +162,7 @@ async def test_each_credential_at_each_door(door: str, tmp_path: Path) -> None:
     async with opened(tmp_path) as house, httpx.AsyncClient(base_url=f"http://{HOST}:{house.port}") as client:
         answers: dict[str, Any] = {}
         for kind, credential in (await house.credentials()).items():
-            head = dict(MCP_HEADERS) if door == "mcp" else {}
+            head = dict(HEADERS.get(door, {}))
             if credential is not None:
                 head["authorization"] = f"Bearer {credential}"
             before = len(await house.refusals("access.refused"))
@@ -141,7 +170,7 @@ async def test_each_credential_at_each_door(door: str, tmp_path: Path) -> None:
             error: dict[str, Any] = answer.json()["error"] if answer.status_code >= 400 else {}
             answers[kind] = (answer.status_code, error.get("data", error).get("code"))
             records = (await house.refusals("access.refused"))[before:]
-            told = [] if answers[kind] == OPEN else [(door, answers[kind][1])]
+            told = [] if answers[kind] == OPEN else [(door.removesuffix("_stream"), answers[kind][1])]
             assert [(record["door"], record["code"]) for record in records] == told, kind
             assert credential is None or credential not in str(records)
         assert answers == EXPECTED[door]

@@ -9,8 +9,29 @@ from tests.interaction.surface.client import envelope, invoke, post
 
 pytestmark = pytest.mark.anyio
 
-DOORS = {"surface": "/surface/v1", "host_tokens": "/v1/host-tokens"}
-BODIES: dict[str, Any] = {"surface": envelope("describe"), "host_tokens": {"user": "ann", "origin": ORIGIN}}
+DOORS = {
+    "surface": "/surface/v1",
+    "lineup": "/lineup/v1/conversations/conv_1/messages",
+    "host_tokens": "/v1/host-tokens",
+}
+BODIES: dict[str, Any] = {
+    "surface": envelope("describe"),
+    "lineup": {
+        "v": 1,
+        "id": "m1",
+        "type": "lineup.v1.app.call",
+        "conversation_id": "conv_1",
+        "sender": {"kind": "agent", "id": "alice"},
+        "payload": {
+            "call_id": "call-0001",
+            "capability": "todo.nothing",
+            "reason": "to knock",
+            "expires_at": "2099-01-01T00:00:00Z",
+            "arguments": {},
+        },
+    },
+    "host_tokens": {"user": "ann", "origin": ORIGIN},
+}
 
 
 async def knock(rig: Rig, door: str, credential: str | None, **headers: str) -> Any:
@@ -19,7 +40,7 @@ async def knock(rig: Rig, door: str, credential: str | None, **headers: str) -> 
 
 
 async def right_credential(rig: Rig, door: str) -> str:
-    return (await rig.grant())[1] if door == "surface" else await rig.key()
+    return await rig.key() if door == "host_tokens" else (await rig.grant(conversation="conv_1"))[1]
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -41,7 +62,7 @@ async def test_no_credential_or_an_invented_one_is_401(rig: Rig, door: str, cred
 
 @pytest.mark.parametrize("door", DOORS)
 async def test_a_good_credential_at_the_wrong_door_is_401(rig: Rig, door: str) -> None:
-    wrong = await rig.key() if door == "surface" else (await rig.grant())[1]
+    wrong = (await rig.grant())[1] if door == "host_tokens" else await rig.key()
     answer = await knock(rig, door, wrong)
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "wrong_door")
     assert await rig.records("access.refused", door=door, code="wrong_door")

@@ -21,7 +21,15 @@ from gateway.settings import Server as ServerSettings
 from tests.support.databases import url_for
 from tests.support.mcp_gateway import ACCEPT, MODERN, free_port, site
 
-DOORS: Final = {"mcp": "/mcp", "surface": "/surface/v1", "host_tokens": "/v1/host-tokens"}
+CONVERSATION: Final = "conv_1"
+"""Of the grant."""
+
+DOORS: Final = {
+    "mcp": "/mcp",
+    "surface": "/surface/v1",
+    "lineup": f"/lineup/v1/conversations/{CONVERSATION}/messages",
+    "host_tokens": "/v1/host-tokens",
+}
 """The doors of programs, as the audit trail names them."""
 
 MEANT: Final = {
@@ -58,6 +66,7 @@ class Whole:
         body = {
             "mcp": _list_tools(),
             "surface": _describe(),
+            "lineup": _call(),
             "host_tokens": {"user": "ada", "origin": "http://todo.test"},
         }
         credential = self.key if door == "host_tokens" else self.token
@@ -94,6 +103,20 @@ def _describe() -> dict[str, Any]:
     return {"protocol": "pling.surface/0.1", "id": "req_1", "method": "describe", "input": {}}
 
 
+def _call() -> dict[str, Any]:
+    """A call of nothing: it is answered, and leaves no row."""
+    payload: dict[str, Any] = {
+        "call_id": "knock-001",
+        "capability": "todo.nothing",
+        "reason": "to knock",
+        "expires_at": "2099-01-01T00:00:00Z",
+        "arguments": {},
+    }
+    sender = {"kind": "agent", "id": "coder"}
+    whole = {"v": 1, "id": "m1", "type": "lineup.v1.app.call", "conversation_id": CONVERSATION}
+    return {**whole, "sender": sender, "payload": payload}
+
+
 @asynccontextmanager
 async def serving(
     data: Path,
@@ -123,7 +146,14 @@ async def serving(
     )
     async with build(configuration, data, store=store, clock=clock) as gateway:
         admin = gateway.services.admin
-        grant = await admin.add_session("coder", user="ada", sites=["todo"], scope=["runtime.*", "todo.*"], by="test")
+        grant = await admin.add_session(
+            "coder",
+            user="ada",
+            sites=["todo"],
+            scope=["runtime.*", "todo.*"],
+            conversation=CONVERSATION,
+            by="test",
+        )
         key = (await admin.add_key("todo", capabilities=["todo.*"], by="test")).secret
         listening = server_of(
             gateway.app, "127.0.0.1", port, gateway.stop_streams, bounds=Bounds.of(gateway.services)

@@ -28,7 +28,7 @@ def refuse(error: GatewayError, _: Scope | None = None) -> Response:
     return json_response({"error": told_error(error)}, status=STATUSES[error.code], headers=headers_of(error))
 
 
-EDGE: Final = Door(name=DOOR, prefix=PREFIX, methods=("POST", "GET"), refuse=refuse)
+EDGE: Final = Door(name=DOOR, prefix=PREFIX, refuse=refuse)
 
 
 async def sign_in(services: Services, request: Request) -> AgentSession:

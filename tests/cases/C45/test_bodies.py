@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 CASE: dict[str, Any] = json.loads((Path(__file__).parent / "input.json").read_text())
 LIMIT = CASE["limit_bytes"]
-LIMITS = {"mcp": LIMIT, "surface": LIMIT, "host_tokens": BODY_BYTES}
+LIMITS = {"mcp": LIMIT, "surface": LIMIT, "lineup": LIMIT, "host_tokens": BODY_BYTES}
 MEMORY = 5 * LIMIT
 
 

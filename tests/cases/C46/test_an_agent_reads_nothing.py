@@ -19,7 +19,7 @@ from gateway.transports.agents_mcp.listening import STREAMS
 from tests.support import todo_page
 from tests.support.in_loop import until
 from tests.support.mcp_gateway import ACCEPT, MODERN, FakePage, join_page
-from tests.support.whole_gateway import MEANT, Whole, serving
+from tests.support.whole_gateway import CONVERSATION, MEANT, Whole, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -84,7 +84,10 @@ async def older(whole: Whole) -> dict[str, str]:
 
 async def stream_of(whole: Whole, era: str) -> bytes:
     """The request that opens a stream, as bytes."""
-    if era == "older":
+    if era == "lineup":
+        lines, body = [f"GET /lineup/v1/conversations/{CONVERSATION}/stream HTTP/1.1", f"host: {whole.host}"], b""
+        lines.append(f"authorization: Bearer {whole.token}")
+    elif era == "older":
         lines, body = ["GET /mcp HTTP/1.1", *(f"{k}: {v}" for k, v in (await older(whole)).items())], b""
     else:
         wanted = request(whole, "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
@@ -120,7 +123,7 @@ async def change(page: FakePage, number: int) -> None:
     await page.declare(*((todo_page.ADD, todo_page.OVERVIEW) if number % 2 else (todo_page.ADD,)))
 
 
-@pytest.mark.parametrize("era", ["newer", "older"])
+@pytest.mark.parametrize("era", ["newer", "older", "lineup"])
 async def test_a_stream_nobody_reads_ends_and_the_others_are_told(tmp_path: Path, era: str) -> None:
     async with serving(tmp_path, **LATER) as whole:
         services = whole.gateway.services
