@@ -5,10 +5,12 @@ from typing import Any, Final
 
 import orjson
 import pytest
+from typer.testing import CliRunner
 
 from capabilities.building import build
 from capabilities.package import write_package
 from capabilities.project import read_project
+from gateway.cli import app
 from tests.e2e.frames import Surfaces
 from tests.e2e.house import Visit, until
 
@@ -215,3 +217,38 @@ async def test_an_agent_calls_a_tool_that_lives_in_a_frame(visit: Visit, tmp_pat
         assert (await agent.calls("board_add", text="eggs"))["result"] == {"count": 3}
     finally:
         await apps.disable("com.example.board", by="test")
+
+
+async def test_the_app_a_new_project_begins_with_keeps_and_shows_its_list(visit: Visit, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    made = CliRunner().invoke(app, ["app", "new", "notes", "--frame", "--into", str(folder)])
+    assert made.exit_code == 0, made.output
+    parts = {part: (folder / "surface" / f"notes.{part}").read_text() for part in ("html", "css", "js")}
+    tab = await Surfaces.opened(visit)
+    await tab.opens(**parts, handlers=True, revision=3, data={"entries": ["milk"]})
+    shown = "[...document.querySelectorAll('#entries li')].map((item) => item.textContent)"
+
+    async def shows(*lines: str) -> bool:
+        return await tab.tells(shown) == list(lines)
+
+    await until(lambda: shows("milk"))
+    await tab.says(call("notes.add"))
+    await kept(tab)
+    assert (await tab.hears("result"))["output"] == {"entries": ["milk", "bread"]}
+    assert await shows("milk", "bread")
+    await tab.says(call("notes.list", ref="call_2"))
+    assert (await tab.hears("result", 2))["output"] == {"entries": ["milk", "bread"]}
+    full = [str(number) for number in range(100)]
+    await tab.says(
+        {
+            "type": "app",
+            "op": "data",
+            "instance": "i.1",
+            "id": "",
+            "ok": True,
+            "revision": 9,
+            "data": {"entries": full},
+        }
+    )
+    await tab.says(call("notes.add", ref="call_3"))
+    assert (await tab.hears("result", 3))["error"] == {"code": "not_achieved", "message": "the list is full"}
