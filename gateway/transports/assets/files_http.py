@@ -14,7 +14,10 @@ from gateway.transports.doors import Browsers, Door
 
 DOORS: Final = tuple(
     Door(name="assets", prefix=prefix, browsers=Browsers.OWN, methods=("GET",))
-    for prefix in ("/surface-host/", *(f"/{PREFIX}{suffix}" for suffix in (".js", ".mjs", "-ui.mjs", "-apps.mjs", "-pack.mjs")))
+    for prefix in (
+        "/surface-host/",
+        *(f"/{PREFIX}{suffix}" for suffix in (".js", ".mjs", "-ui.mjs", "-apps.mjs", "-pack.mjs")),
+    )
 )
 
 _OPEN: Final = {
