@@ -214,13 +214,4 @@ GUARDS: Final = (
         new="",
         tests=("surface_host/test/unit/hosted.test.ts",),
     ),
-    Guard(
-        name="what-runs-elsewhere-is-asked-of-this-document",
-        section="§5",
-        why="a question for a document that is gone would be put to the person",
-        file="surface_host/src/core/calls.ts",
-        old="        if (payload.epoch !== ports.epoch()) return no('stale_epoch');\n",
-        new="",
-        tests=("surface_host/test/unit/calls.test.ts",),
-    ),
 )

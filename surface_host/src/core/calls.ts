@@ -160,7 +160,6 @@ export function createCalls(ports: CallPorts): Calls {
       const no = (why: RefusedWhy, message?: string): void => send({ type: 'refused', ref, why, ...(message ? { message } : {}) });
       asking.add(approval);
       try {
-        if (payload.epoch !== ports.epoch()) return no('stale_epoch');
         const checked = elsewhere ? null : check(payload);
         if (typeof checked === 'string') return no(checked);
         const input = checked ? checked.input : parseJson(payload.input);

@@ -124,5 +124,10 @@ describe('tools of a frame', () => {
     tools.abandon();
     expect(tools.hear('i.1', { type: 'result', ref: 'call_a', ok: true, output: 1 })).toBe(false);
     expect([tools.unsent(), clocks]).toEqual([[], []]);
+    tools.call(call({ ref: 'call_b' }));
+    tools.hear('i.1', { type: 'result', ref: 'call_b', ok: true, output: 'of the former' });
+    expect(tools.unsent()).toHaveLength(1);
+    tools.abandon();
+    expect(tools.unsent()).toEqual([]);
   });
 });
