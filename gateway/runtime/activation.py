@@ -3,7 +3,7 @@
 There is one instance and one attempt at a time for (user, conversation, app). What waits goes on in `releasing`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from capabilities.contract import HandlerKind
@@ -115,9 +115,7 @@ def give_up_unwanted(tx: Tx, world: World, attempt: Activation, now: int) -> Eff
 def close(tx: Tx, instance: Instance, reason: str, now: int) -> Effects:
     """Close an instance and its app session. What its frame was doing is lost with it; nothing may wait for it now."""
     effects = Effects()
-    for call in tx.calls.open_on_page(instance.page) if instance.page else ():
-        if (call.app, call.conversation) != (instance.app, instance.conversation):
-            continue
+    for call in _in_frame(tx, instance):
         if call.state is CallState.DISPATCHED:
             message = "its frame was closed before an answer came; whether it ran is unknown"
             effects += lose(tx, call, now, ErrorCode.OUTCOME_UNKNOWN, message)[1]
@@ -135,6 +133,21 @@ def close(tx: Tx, instance: Instance, reason: str, now: int) -> Effects:
         tx.app_sessions.save(session.ended(now))
     tx.audit.append(audit.of_instance(AuditEvent.INSTANCE_CLOSED, closed, now))
     return (*effects, CloseInstance(instance=closed))
+
+
+def has_worked(tx: Tx, instance: Instance) -> bool:
+    """Whether anything was done with an instance, or is about to be: it is there for more than one attempt's sake."""
+    return bool(
+        tx.app_sessions.entries(instance.app_session, limit=1)
+        or _in_frame(tx, instance)
+        or tx.calls.open_of_instance(instance.id)
+    )
+
+
+def _in_frame(tx: Tx, instance: Instance) -> Sequence[Call]:
+    """The calls its frame has, or is to have as soon as its page can be reached."""
+    on_page = tx.calls.open_on_page(instance.page) if instance.page else ()
+    return [call for call in on_page if (call.app, call.conversation) == (instance.app, instance.conversation)]
 
 
 def _goal(world: World, call: Call) -> Goal | None:

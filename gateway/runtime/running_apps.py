@@ -18,7 +18,14 @@ from gateway.domain.intents import HostIntent
 from gateway.domain.operations import OperationEvent, OperationState
 from gateway.domain.workers import Conversation
 from gateway.runtime import session_data
-from gateway.runtime.activation import close, fail, give_up_unwanted, replace_app, take_down
+from gateway.runtime.activation import (
+    close,
+    fail,
+    give_up_unwanted,
+    has_worked,
+    replace_app,
+    take_down,
+)
 from gateway.runtime.callers import label_of
 from gateway.runtime.effects import Activate, After, CloseInstance, Effect, Project, WaiterEnded
 from gateway.runtime.host_intents import rule
@@ -83,6 +90,10 @@ class RunningApps:
                 elif instance.page is not None and instance.page_gone_at is None:
                     tx.instances.save(replace(instance, page_gone_at=now), was=instance.state)
             for attempt in tx.activations.all_live():
+                if not tx.calls.waiting_for(attempt.id):
+                    # What waited ended with the last process, and nobody heard of it there.
+                    effects += give_up_unwanted(tx, self._live.world, attempt, now)
+                    continue
                 instance = tx.instances.find(attempt.instance)
                 if instance is not None and instance.is_live and instance.page is None:
                     effects.append(Activate(activation=attempt, instance=instance))
@@ -185,7 +196,7 @@ class RunningApps:
             if attempt is None or attempt.goal is not Goal.FOREGROUND:
                 return ()
             effects = fail(tx, self._live.world, attempt, FailureReason.FOREGROUND_REFUSED, now)
-            return (*effects, *self._unneeded(tx, found, now))
+            return (*effects, *self._unneeded(tx, found, FailureReason.FOREGROUND_REFUSED, now))
 
         await self._on(instance, decide)
 
@@ -209,12 +220,12 @@ class RunningApps:
 
         await self._on(instance, decide)
 
-    def _unneeded(self, tx: Tx, found: Instance, now: int) -> tuple[Effect, ...]:
+    def _unneeded(self, tx: Tx, found: Instance, reason: FailureReason, now: int) -> tuple[Effect, ...]:
         """Close what was only opened for the sake of an attempt that failed: the workspace shows what it did before."""
         still = tx.instances.find(found.id)
-        if still is None or not still.is_live or still.is_foreground or tx.operations.newest_of(still.app_session):
+        if still is None or not still.is_live or still.is_foreground or has_worked(tx, still):
             return ()
-        return close(tx, still, FailureReason.FOREGROUND_REFUSED, now)
+        return close(tx, still, reason, now)
 
     async def _on(self, name: str, decide: Callable[[Tx, Instance, int], tuple[Effect, ...]]) -> None:
         def work(tx: Tx) -> After:
@@ -302,7 +313,8 @@ class RunningApps:
                 return After(None)
             instance = tx.instances.find(attempt.instance)
             effects = fail(tx, self._live.world, attempt, FailureReason.TIMEOUT, now)
-            return After(None, (*effects, *(self._unneeded(tx, instance, now) if instance else ())))
+            left = self._unneeded(tx, instance, FailureReason.TIMEOUT, now) if instance else ()
+            return After(None, (*effects, *left))
 
         await self._spine.run(work)
 

@@ -134,3 +134,36 @@ async def test_without_a_page_a_call_that_comes_back_is_told_so(rig: Rig, capabi
     call = await rig.call(first.call.ref)
     assert (call.state, call.code) == (CallState.FAILED, ErrorCode.APP_ACTIVATION_FAILED)
     assert "page_not_connected" in (call.message or "")
+
+
+async def test_an_app_that_is_refused_the_front_goes_on_with_what_it_does(rig: Rig) -> None:
+    screen, session = await a_screen(rig), await agent(rig)
+    draw, look = await ask(rig, session), await ask(rig, session, "focus.look")
+    await screen.open()
+    assert await state(rig, draw) is CallState.DISPATCHED
+    await screen.refuse()
+    assert await state(rig, look) is CallState.FAILED
+    assert await state(rig, draw) is CallState.DISPATCHED
+    await screen.answer(draw, "null")
+    assert await state(rig, draw) is CallState.SUCCEEDED
+
+    again = await ask(rig, session, "focus.look", n=2)
+    await rig.after(60_000)
+    assert await state(rig, again) is CallState.FAILED
+    assert screen.told("close") == [], "it was there before"
+
+
+async def test_a_restart_leaves_no_start_behind_that_nobody_waits_for() -> None:
+    """Arguments that may stand nowhere are gone with the process, and the call that has them ends."""
+    store, clock = MemoryStore(), FakeClock()
+    secret = {"type": "object", "properties": {"word": {"type": "string", "writeOnly": True}}}
+    offered = [focus(replace(DRAW, input_schema=secret))]
+    async with running(store, clock, offered=offered, **with_focus()) as rig:
+        await a_screen(rig)
+        draw = await ask(rig, await agent(rig), word="MARKER-1")
+        assert await state(rig, draw) is CallState.WAITING_ACTIVATION
+    async with running(store, clock, offered=offered, **with_focus()) as rig:
+        assert await state(rig, draw) is CallState.CANCELLED
+        assert await live_attempts(rig) == 0
+        assert list(await store.run(lambda tx: tx.instances.all_live())) == []
+        assert "MARKER-1" not in await rig.trail()
