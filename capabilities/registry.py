@@ -1,4 +1,4 @@
-"""The closed sets of what comes with the gateway: runtime built-ins, and what surface hosts can do, by capability id."""
+"""The closed sets of what comes with the gateway: runtime built-ins, what surface hosts can do, and surfaces of agents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,9 +6,10 @@ from typing import Final
 
 from capabilities.builtin import echo
 from capabilities.builtin.host import HOST
+from capabilities.builtin.surfaces import SURFACES
 from capabilities.contract import Descriptor, Handler
 
-__all__ = ["BUILTINS", "HOST", "Builtin"]
+__all__ = ["BUILTINS", "HOST", "SURFACES", "Builtin"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Router
 from starlette.types import ASGIApp
 
 from capabilities.contract import Descriptor, Handler
-from capabilities.registry import BUILTINS, Builtin
+from capabilities.registry import BUILTINS, SURFACES, Builtin
 from gateway.adapters import configuration_file
 from gateway.adapters.app_files import FolderAppFiles
 from gateway.adapters.clock import SystemClock
@@ -53,6 +53,7 @@ from gateway.runtime.handler_services import AppServices
 from gateway.runtime.identity import Identity
 from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.lineup import Lineup
+from gateway.runtime.lineup_surfaces import LineupSurfaces
 from gateway.runtime.mini_apps import MiniApps
 from gateway.runtime.outbox import Relay
 from gateway.runtime.pages import Pages
@@ -81,6 +82,8 @@ from gateway.runtime.services import Services
 from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
 from gateway.runtime.surface import Surface
+from gateway.runtime.surface_waits import SurfaceWaits
+from gateway.runtime.surfaces import Surfaces
 from gateway.runtime.sweeper import Sweeper
 from gateway.runtime.telemetry import NO_METER, NO_TRACER, Telemetry, Tracer, names
 from gateway.runtime.telemetry.gauges import read_gauges
@@ -215,8 +218,10 @@ async def build(
             refusals=services.refusals,
             retention=services.retention,
             running=services.running,
+            surfaces=services.surfaces,
         )
         await services.running.restore()
+        await services.surfaces.restore()
         mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
         lineup_endpoint = lineup.LineupEndpoint(services)
         await stack.enter_async_context(mcp.run())
@@ -245,6 +250,7 @@ async def build(
 
 async def _finish(services: Services) -> None:
     """Let what was begun be committed, and say that the gateway stopped; a dead store holds up nobody."""
+    services.surface_waits.close()
     # First: what handlers still say is recorded.
     await services.workers.close()
     now = services.clock.now()
@@ -398,6 +404,7 @@ def wire(
     world = World(
         configuration=configuration,
         builtins=enabled(configuration),
+        surfaces=SURFACES,
         on_policy_error=lambda: meter.add(names.POLICY_ERRORS),
     )
     live = Live(world)
@@ -448,11 +455,24 @@ def wire(
     running = RunningApps(spine=spine, live=live, clock=clock, vault=vault, workers=workers, frames=link)
     pages.on_gone(running.page_gone)
     actions = UiActions(spine=spine, live=live, clock=clock, calls=calls)
+    surfaces = Surfaces(spine=spine, live=live, clock=clock, link=link)
+    pages.on_gone(surfaces.page_gone)
+    waits = SurfaceWaits(spine=spine, live=live, clock=clock)
+    execution.connect_waits(waits)
     frames = Frames(
-        spine=spine, live=live, clock=clock, apps=running, execution=execution, actions=actions, link=link
+        spine=spine,
+        live=live,
+        clock=clock,
+        apps=running,
+        execution=execution,
+        actions=actions,
+        surfaces=surfaces,
+        link=link,
     )
     execution.connect_apps(frames, running)
     contexts = Contexts(pages=pages, ids=ids)
+    lineup_calls = Lineup(spine=spine, calls=calls)
+    lineup_calls.connect_surfaces(LineupSurfaces(calls=calls, inventories=inventories))
     # Ages are judged by the wall: a clock that only once was far ahead would make everything old.
     retention = Retention(store=store, live=live, clock=wall, meter=telemetry.meter)
     bundles = Bundles(host.files)
@@ -493,7 +513,7 @@ def wire(
             contexts=contexts,
         ),
         conversations=Conversations(spine=spine, clock=clock, calls=calls),
-        lineup=Lineup(spine=spine, calls=calls),
+        lineup=lineup_calls,
         admin=Admin(
             spine=spine,
             live=live,
@@ -509,6 +529,8 @@ def wire(
         workspaces=frames,
         mini_apps=mini_apps,
         running=running,
+        surfaces=surfaces,
+        surface_waits=waits,
         emissions=emissions,
         bundles=bundles,
     )

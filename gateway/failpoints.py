@@ -92,6 +92,12 @@ class Point(StrEnum):
     """Operation and call ended · their commit."""
     SESSION_DATA_WRITTEN = "session_data_written"
     """Session data · its commit."""
+    SURFACE_WRITTEN = "surface_written"
+    """A surface as its agent wants it · the answer of the call."""
+    SURFACE_CLOSED = "surface_closed"
+    """A closed surface · what its agent is told of it."""
+    EVENT_KEPT = "event_kept"
+    """What a person did in a surface, kept for its agent · its commit."""
     INTENT_RULED = "intent_ruled"
     """What follows from an intent · its commit."""
 

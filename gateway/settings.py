@@ -81,6 +81,16 @@ class Limits:
     """Of these, how many may come at once."""
     open_actions_per_page: int = 8
     """Such calls that are open at once for the mini apps of one page."""
+    surfaces_per_conversation: int = 8
+    """Surfaces one conversation may have open."""
+    surface_events_per_minute: int = 120
+    """Events of one surface in a minute that are taken."""
+    surface_bytes_per_minute: int = 256 * KIB
+    """Bytes of their data together."""
+    surface_events_bytes: int = 1 * MIB
+    """Bytes of events that one agent session has not taken yet; at the cap further ones are refused."""
+    surface_events_ms: int = 86_400_000
+    """How long an event is kept for its agent session."""
     waiting_per_session: int = 64
     """Requests of one agent session that wait for a call at once, by whatever door."""
     app_jobs: int = 4

@@ -29,7 +29,7 @@ class AppTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfferedSurface:
-    """The face of an app that activation opens: the first surface of its manifest.
+    """One surface of an app's manifest.
 
     Attributes:
         integrity: `sha256-` and base64 of the bundle, as a page checks it.
@@ -48,7 +48,8 @@ class OfferedSurface:
 class OfferedApp:
     """An installed app at its current version. `fault` says why it cannot run now, None where it can.
 
-    `surface` is None for an app without a face, `has_worker` says that it has code of its own in Python.
+    `surface` is its face, which activation opens: the first of its manifest, None for an app without one. `others` are
+    the further ones, which only agents open. `has_worker` says that it has code of its own in Python.
     """
 
     id: str
@@ -60,8 +61,18 @@ class OfferedApp:
     tools: Mapping[str, AppTool] = field(default_factory=dict[str, AppTool])
     fault: str | None = None
     surface: OfferedSurface | None = None
+    others: tuple[OfferedSurface, ...] = ()
     leaving: Leaving = _STAYS
     has_worker: bool = False
+
+    @property
+    def surfaces(self) -> tuple[OfferedSurface, ...]:
+        """All of them, the face first."""
+        return () if self.surface is None else (self.surface, *self.others)
+
+    def surface_named(self, name: str) -> OfferedSurface | None:
+        """The one with this id."""
+        return next((surface for surface in self.surfaces if surface.id == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,6 +51,8 @@ class AuditEvent(StrEnum):
     INSTANCE_CLOSED = "instance.closed"
     OPERATION_STARTED = "operation.started"
     OPERATION_ENDED = "operation.ended"
+    SURFACE_OPENED = "surface.opened"
+    SURFACE_CLOSED = "surface.closed"
     INTENT_REPORTED = "intent.reported"
     INTENT_REFUSED = "intent.refused"
     CONTEXT_DESCRIBED = "context.described"

@@ -12,6 +12,7 @@ from gateway.domain.errors import GatewayError
 from gateway.domain.instances import Instance
 from gateway.domain.operations import Operation
 from gateway.domain.pages import PageSession
+from gateway.domain.surfaces import Surface
 
 STREAM_OF_ENTRY = {
     Entry.AGENT_TOOL: Stream.AGENT_TOOL,
@@ -170,6 +171,36 @@ def of_instance(event: AuditEvent, instance: Instance, at: int, **more: Fact) ->
 def of_intent(event: AuditEvent, instance: Instance, at: int, **more: Fact) -> AuditRecord:
     """A record about what the person or the browser did to a running mini app."""
     return replace(of_instance(event, instance, at, **more), stream=Stream.HOST_INTENT)
+
+
+def of_surface(event: AuditEvent, surface: Surface, at: int, **more: Fact) -> AuditRecord:
+    """A record about a surface that an agent shows."""
+    return AuditRecord(
+        stream=Stream.AGENT_TOOL,
+        event=event,
+        at=at,
+        facts={
+            "surface": surface.id,
+            "instance": surface.instance,
+            "app": surface.app,
+            "digest": surface.digest[:32],
+            "agent": surface.agent,
+            "user": surface.user,
+            "session": surface.session,
+            "conversation": surface.conversation,
+            "site": surface.site,
+            "page": surface.page,
+            "state": surface.state.value,
+            "reason": surface.reason,
+            **more,
+        },
+    )
+
+
+def of_surface_intent(surface: Surface, at: int, *, intent: str) -> AuditRecord:
+    """A record about what the person or the browser did to the frame of a surface."""
+    record = of_surface(AuditEvent.INTENT_REPORTED, surface, at, intent=intent)
+    return replace(record, stream=Stream.HOST_INTENT)
 
 
 def of_refused_intent(page: PageSession, at: int, *, instance: str, intent: str) -> AuditRecord:

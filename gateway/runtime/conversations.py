@@ -15,7 +15,7 @@ from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
 from gateway.runtime.admission import may_see
 from gateway.runtime.calls import Calls
-from gateway.runtime.effects import After, Effect, Receipted
+from gateway.runtime.effects import After, Effect, LogGrew, Receipted
 from gateway.runtime.ports import Clock, Tx
 from gateway.runtime.spine import Spine
 
@@ -52,6 +52,7 @@ class Conversations:
         self._bells: dict[tuple[str, str], list[Bell]] = {}
         calls.on_change(self._changed)
         spine.on(Receipted, self._receipted)
+        spine.on(LogGrew, lambda effect: self._ring((effect.talk.agent, effect.talk.user)))
         spine.observe(self._observed)
 
     def listen(self, session: AgentSession, bell: Bell) -> Callable[[], None]:

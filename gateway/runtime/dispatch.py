@@ -20,6 +20,7 @@ from gateway.runtime.ending import end, expire_if_due
 from gateway.runtime.inventory import question_of
 from gateway.runtime.operations import begin_for_handler, carry
 from gateway.runtime.ports import Tx
+from gateway.runtime.surface_calls import carry_surface
 from gateway.runtime.world import World
 from policy.model import Decision
 
@@ -128,6 +129,8 @@ def dispatch(
 
 def handed_over(tx: Tx, world: World, call: Call, arguments: str, now: int) -> tuple[Call, tuple[Effect, ...]]:
     """Give a dispatched call to its executor. What the runtime does itself is done here, in the same transaction."""
+    if call.app is None and call.capability in world.surfaces:
+        return carry_surface(tx, world, call, arguments, now)
     declared = world.declared_for(call) if call.app is not None else None
     if declared is None:
         return call, (Execute(call=call, arguments=arguments),)

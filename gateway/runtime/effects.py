@@ -8,8 +8,10 @@ from gateway.domain.app_catalog import Catalog
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditRecord
 from gateway.domain.calls import Call, Result
+from gateway.domain.conversations import Talk
 from gateway.domain.errors import ErrorCode
 from gateway.domain.instances import Instance
+from gateway.domain.surfaces import Surface
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +102,49 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShowSurface:
+    """Have its page show a surface of an agent."""
+
+    surface: Surface
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeSurface:
+    """What a surface shows was replaced."""
+
+    surface: Surface
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HideSurface:
+    """Take a surface away where it is shown."""
+
+    surface: Surface
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwaitEvents:
+    """A call waits for what happens in the surfaces of its agent session, until `until` (ms)."""
+
+    call: Call
+    until: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventKept:
+    """Something happened in a surface of an agent session, and is kept for it."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogGrew:
+    """The log of a conversation has something new to tell."""
+
+    talk: Talk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEnded:
     """An agent session was revoked: end its streams."""
 
@@ -142,6 +187,12 @@ Effect = (
     | WaiterEnded
     | CloseInstance
     | Project
+    | ShowSurface
+    | ChangeSurface
+    | HideSurface
+    | AwaitEvents
+    | EventKept
+    | LogGrew
     | SessionEnded
     | KeyEnded
     | Refused

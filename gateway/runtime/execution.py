@@ -19,6 +19,7 @@ from gateway.runtime.effects import After, CancelWork, Execute, Receipted, Told
 from gateway.runtime.ports import Clock, Tx
 from gateway.runtime.settlement import Answer, PageRefusal, judged, not_delivered, settle
 from gateway.runtime.spine import Spine
+from gateway.runtime.surface_events import is_waiting
 from gateway.runtime.telemetry import CallWatch
 from gateway.runtime.validators import broken_promise, validator_of
 from gateway.runtime.workers import Reports, WorkerCalls
@@ -59,7 +60,7 @@ class OperationCanceller(Protocol):
     """Who stops what the runtime carries itself."""
 
     async def cancel(self, call: Call) -> None:
-        """End the operation of `call` as cancelled."""
+        """End the operation of `call`, or its wait, as cancelled."""
         ...
 
 
@@ -109,6 +110,7 @@ class Execution:
         self._pages: PageLink | None = None
         self._frames: FrameExecutor | None = None
         self._operations: OperationCanceller | None = None
+        self._waits: OperationCanceller | None = None
         self._on_page: dict[str, _OnPage] = {}
         self._started: dict[str, int] = {}
         self._is_storing = False
@@ -124,6 +126,10 @@ class Execution:
         """Give it the way to mini apps."""
         self._frames = frames
         self._operations = operations
+
+    def connect_waits(self, waits: OperationCanceller) -> None:
+        """Give it the way to calls that wait for what happens in surfaces."""
+        self._waits = waits
 
     def progressed(self, call: Call, n: float, total: float | None, message: str | None) -> None:
         """Tell waiters how far a running call is; never stored, never a result."""
@@ -322,6 +328,8 @@ class Execution:
         task = self._running.get(call.ref)
         if task is not None:
             task.cancel()
+        elif is_waiting(call) and self._waits is not None:
+            self._spine.spawn(self._waits.cancel(call))
         elif call.operation is not None and self._operations is not None:
             self._spine.spawn(self._operations.cancel(call))
         elif call.app is not None and call.page is not None and self._frames is not None:

@@ -10,6 +10,7 @@ from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.instances import Instance
 from gateway.domain.intents import HostIntent
 from gateway.domain.session_data import Unfit, judged
+from gateway.domain.surfaces import is_surface
 from gateway.runtime import audit, session_data
 from gateway.runtime.effects import After, Effect, Told
 from gateway.runtime.execution import Execution
@@ -18,6 +19,7 @@ from gateway.runtime.running_apps import RunningApps
 from gateway.runtime.session_data import Conflict
 from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
+from gateway.runtime.surfaces import Surfaces
 from gateway.runtime.ui_actions import UiActions
 from gateway.runtime.workspaces import (
     Action,
@@ -52,6 +54,7 @@ class Frames:
         apps: RunningApps,
         execution: Execution,
         actions: UiActions,
+        surfaces: Surfaces,
         link: FrameLink,
     ) -> None:
         self._spine = spine
@@ -60,6 +63,7 @@ class Frames:
         self._apps = apps
         self._execution = execution
         self._actions = actions
+        self._surfaces = surfaces
         self._link = link
         self._running: dict[str, str] = {}
         spine.observe(self._observed)
@@ -93,6 +97,7 @@ class Frames:
     async def arrived(self, page: LivePage, /) -> None:
         """Tell a document what it shows."""
         await self._apps.arrived(page)
+        await self._surfaces.arrived(page)
 
     async def hear(self, place: Place, news: News, /) -> None:
         """Take what a page tells of one of its frames.
@@ -112,6 +117,8 @@ class Frames:
                 if await self._execution.answered_by_page(session.id, session.epoch, ref, answer) is None:
                     raise GatewayError(ErrorCode.UNKNOWN_CALL, "no such call was handed to this document")
                 return
+            case _ if is_surface(place.instance):
+                await self._surfaces.hear(place, news)
             case _:
                 await self._of_instance(await self._own(place), news)
 
@@ -157,13 +164,25 @@ class Frames:
         Raises:
             GatewayError: the instance is not this page's; the refusal is in the stream of host intents.
         """
+        if is_surface(place.instance):
+            await self._intended_surface(place, intent)
+            return
         instance = await self._find(place)
         if instance is None:
-            await self._spine.run(partial(self._refuse_intent, place=place, intent=intent))
-            refusal = unknown_instance(place)
-            refusal.is_audited = True
-            raise refusal
+            raise await self._refused_intent(place, intent)
         await self._apps.intended(instance.id, intent)
+
+    async def _intended_surface(self, place: Place, intent: HostIntent) -> None:
+        try:
+            await self._surfaces.intended(place, intent)
+        except GatewayError:
+            raise await self._refused_intent(place, intent) from None
+
+    async def _refused_intent(self, place: Place, intent: HostIntent) -> GatewayError:
+        await self._spine.run(partial(self._refuse_intent, place=place, intent=intent))
+        refusal = unknown_instance(place)
+        refusal.is_audited = True
+        return refusal
 
     def _refuse_intent(self, tx: Tx, *, place: Place, intent: HostIntent) -> After:
         record = audit.of_refused_intent(

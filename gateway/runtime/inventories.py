@@ -162,7 +162,9 @@ class Inventories:
         if app is not None and not app.is_enabled:
             # No page would bring it back.
             return _revoked(capability)
-        if any(p.is_connected for site in sites for p in self._live.world.pages_of(session.user, site)):
+        world = self._live.world
+        is_paged = capability not in world.offered_on_sites()
+        if not is_paged or any(p.is_connected for site in sites for p in world.pages_of(session.user, site)):
             return _revoked(capability)
         return GatewayError(
             ErrorCode.PAGE_NOT_CONNECTED,

@@ -6,7 +6,6 @@ session's baseline, and tells subscribers when their own snapshot changed.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 from urllib.parse import urlsplit
 
 from capabilities.contract import Descriptor
@@ -15,14 +14,11 @@ from gateway.domain.app_catalog import OfferedApp
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Listed, Snapshot, key_of
 from gateway.runtime.callers import Caller, Person, principal_of
-from gateway.runtime.world import LivePage, World
+from gateway.runtime.world import SURFACE_OPEN, LivePage, World
 from policy.engine import effective
 from policy.model import Decision, Declared, Question, Stage
 from policy.patterns import PatternSet
 from policy.vocabulary import Verdict
-
-SURFACE_OPEN: Final = "ui.surface_open"
-"""The capability a session needs to open surfaces."""
 
 
 def question_of(
@@ -66,10 +62,20 @@ def question_of(
     )
 
 
-def listed(world: World, session: AgentSession, descriptor: Descriptor, pages: list[LivePage]) -> Listed | None:
-    """How `descriptor` is listed for `session`, offered by `pages` (none: by the runtime); None if it is not."""
+def listed(
+    world: World,
+    session: AgentSession,
+    descriptor: Descriptor,
+    pages: list[LivePage],
+    *,
+    on_site: str | None = None,
+) -> Listed | None:
+    """How `descriptor` is listed for `session`, offered by `pages` (none: by the runtime); None if it is not.
+
+    `on_site` is the site of what needs no page there.
+    """
     page = pages[0] if pages else None
-    question = question_of(world, session, descriptor, page)
+    question = question_of(world, session, descriptor, page, on_site=on_site)
     decision = world.decide(question)
     return None if decision.verdict is Verdict.FORBID else _entry(descriptor, question, decision, pages)
 
@@ -78,7 +84,7 @@ def _entry(descriptor: Descriptor, question: Question, decision: Decision, pages
     return Listed(
         key=key_of(question.site, descriptor.id),
         descriptor=descriptor,
-        effective=effective(question.capability, question.expose) if pages else question.capability,
+        effective=effective(question.capability, question.expose),
         site=question.site,
         decision=decision,
         pages=tuple(p.id for p in pages),
@@ -92,6 +98,11 @@ def snapshot_of(world: World, session: AgentSession) -> Snapshot:
         entry = listed(world, session, descriptor, [])
         if entry is not None:
             entries[entry.key] = entry
+    for site in session.sites:
+        for descriptor in world.offered_on_sites().values():
+            entry = listed(world, session, descriptor, [], on_site=site)
+            if entry is not None:
+                entries[entry.key] = entry
     for key, pages in offers_of(world, session).items():
         descriptor = world.offered_on(pages[0])[key.rpartition("/")[2]]
         entry = listed(world, session, descriptor, pages)
@@ -108,7 +119,7 @@ def usable_apps(world: World, entries: Mapping[str, Listed]) -> list[OfferedApp]
         for app in world.apps.apps.values()
         if app.is_enabled
         and app.fault is None
-        and (not ids.isdisjoint(app.tools) or (app.surface is not None and SURFACE_OPEN in ids))
+        and (not ids.isdisjoint(app.tools) or (app.surfaces and SURFACE_OPEN in ids))
     ]
 
 
@@ -148,6 +159,9 @@ def resolve(
     if runtime is not None and runtime.site is None:
         return Resolved(entry=runtime, descriptor=runtime.descriptor, page=None)
     candidates = [e for e in snapshot.entries.values() if e.descriptor.id == capability]
+    if candidates and capability in world.offered_on_sites():
+        chosen = _on_site(world, session, candidates, selector)
+        return Resolved(entry=chosen, descriptor=chosen.descriptor, page=None)
     pages = [(entry, world.pages[page]) for entry in candidates for page in entry.pages if page in world.pages]
     if selector is not None:
         pages = _selected(world, session, pages, selector)
@@ -173,7 +187,7 @@ def resolve_own(world: World, person: Person, capability: str) -> Resolved:
     if page is None:
         raise GatewayError(ErrorCode.PAGE_NOT_CONNECTED, "the page is not connected")
     if tool is None:
-        declared = world.offered_on(page).get(capability)
+        declared = page.capabilities.get(capability)
     else:
         declared = tool.descriptor if tool.app == person.instance.app else None
     why = "neither a tool of this app nor declared by its page"
@@ -188,15 +202,31 @@ def resolve_own(world: World, person: Person, capability: str) -> Resolved:
     raise GatewayError(ErrorCode.UNKNOWN_CAPABILITY, message, reason=why)
 
 
+def _on_site(world: World, session: AgentSession, candidates: list[Listed], selector: str | None) -> Listed:
+    """The site by whose rules something is judged that needs no page: the selected one, else the first that has it."""
+    if selector is None:
+        return candidates[0]
+    site = selector[5:] if selector.startswith("site:") else _page_named(world, session, selector).session.site
+    for entry in candidates:
+        if entry.site == site:
+            return entry
+    raise GatewayError(ErrorCode.UNKNOWN_CAPABILITY, f"it is not known on site `{site}`")
+
+
+def _page_named(world: World, session: AgentSession, selector: str) -> LivePage:
+    named = world.pages.get(selector)
+    if named is None or named.session.user != session.user or named.session.site not in session.sites:
+        raise GatewayError(ErrorCode.PAGE_NOT_CONNECTED, f"page `{selector}` is not connected")
+    return named
+
+
 def _selected(
     world: World, session: AgentSession, pages: list[tuple[Listed, LivePage]], selector: str
 ) -> list[tuple[Listed, LivePage]]:
     if selector.startswith("site:"):
         return [pair for pair in pages if pair[0].site == selector[5:]]
-    named = world.pages.get(selector)
-    if named is None or named.session.user != session.user or named.session.site not in session.sites:
-        raise GatewayError(ErrorCode.PAGE_NOT_CONNECTED, f"page `{selector}` is not connected")
-    return [pair for pair in pages if pair[1].id == selector]
+    named = _page_named(world, session, selector)
+    return [pair for pair in pages if pair[1].id == named.id]
 
 
 def _the_one(pages: list[tuple[Listed, LivePage]], capability: str) -> tuple[Listed, LivePage]:

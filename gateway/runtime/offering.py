@@ -1,6 +1,7 @@
 """What an installed mini app offers, as its manifest says and its administrator allows."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from capabilities.contract import HandlerKind, Leaving, Readiness
 from capabilities.manifest import Manifest
@@ -13,18 +14,17 @@ from surface_host.bundles import Parts, integrity_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """A package as far as it must be known while it is installed. `integrity` is that of the first surface's bundle,
-    empty where there is none or its files were not read."""
+    """A package as far as it must be known while it is installed. `integrities` are those of the bundles of its
+    surfaces by id; they are not known where its files were not read."""
 
     manifest: Manifest
-    integrity: str = ""
+    integrities: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
     def of(cls, package: Package) -> "Known":
         """Know a package whose files are at hand."""
-        surfaces = package.manifest.surfaces
-        integrity = integrity_of(parts_of(package, surfaces[0])) if surfaces else ""
-        return cls(manifest=package.manifest, integrity=integrity)
+        integrities = {surface.id: integrity_of(parts_of(package, surface)) for surface in package.manifest.surfaces}
+        return cls(manifest=package.manifest, integrities=integrities)
 
 
 def parts_of(package: Package, surface: SurfaceEntry) -> Parts:
@@ -38,7 +38,7 @@ def parts_of(package: Package, surface: SurfaceEntry) -> Parts:
 
 def offered(app: MiniApp, known: Known, fault: str | None) -> OfferedApp:
     """`app` in its current version, which is `known`; `fault` says why it cannot run now."""
-    manifest = known.manifest
+    manifest, surfaces = known.manifest, _surfaces(known)
     tools = [
         AppTool(
             app=app.id,
@@ -57,7 +57,8 @@ def offered(app: MiniApp, known: Known, fault: str | None) -> OfferedApp:
         granted=frozenset(app.granted),
         tools={tool.descriptor.id: tool for tool in tools},
         fault=fault,
-        surface=_face(known),
+        surface=surfaces[0] if surfaces else None,
+        others=surfaces[1:],
         leaving=Leaving(left_workspace=manifest.leaving.left_workspace, closed=manifest.leaving.closed),
         has_worker=manifest.python is not None,
     )
@@ -75,14 +76,15 @@ def _is_on_page(manifest: Manifest, handler: HandlerKind, readiness: Readiness) 
     return handler is HandlerKind.MINIAPP_SDK or (waits and bool(manifest.surfaces))
 
 
-def _face(known: Known) -> OfferedSurface | None:
-    if not known.manifest.surfaces:
-        return None
-    face = known.manifest.surfaces[0]
-    return OfferedSurface(
-        id=face.id,
-        title=face.title,
-        integrity=known.integrity,
-        events=tuple(face.events),
-        has_handlers=any(tool.handler.kind == HandlerKind.MINIAPP_SDK for tool in known.manifest.tools),
+def _surfaces(known: Known) -> tuple[OfferedSurface, ...]:
+    has_handlers = any(tool.handler.kind == HandlerKind.MINIAPP_SDK for tool in known.manifest.tools)
+    return tuple(
+        OfferedSurface(
+            id=surface.id,
+            title=surface.title,
+            integrity=known.integrities.get(surface.id, ""),
+            events=tuple(surface.events),
+            has_handlers=has_handlers,
+        )
+        for surface in known.manifest.surfaces
     )

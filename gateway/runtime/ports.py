@@ -30,6 +30,7 @@ from gateway.domain.outbox import OutboxEntry, OutboxState, Undelivered
 from gateway.domain.pages import PageSession
 from gateway.domain.session_data import SessionData
 from gateway.domain.sites import SiteKey, Ticket
+from gateway.domain.surfaces import Happening, Surface, SurfaceState
 from gateway.domain.workers import (
     Asker,
     Conversation,
@@ -396,6 +397,92 @@ class AppSessions(Protocol):
     def purge(self, ended_before: int, limit: int) -> int:
         """Forget at most `limit` that ended before `ended_before`, with their records and their session data; returns
         how many."""
+        ...
+
+
+class Surfaces(Protocol):
+    """Surfaces that agents show; at most one is live for a conversation and the agent's name of it."""
+
+    def add(self, surface: Surface, state: str) -> None:
+        """Insert it with what it shows, as canonical JSON.
+
+        Raises:
+            DuplicateKey: another one is live under its name.
+        """
+        ...
+
+    def save(self, surface: Surface, *, was: SurfaceState) -> None:
+        """Replace the row, which must still be in state `was`; what a closed one showed is erased.
+
+        Raises:
+            StaleState: it is not.
+        """
+        ...
+
+    def find(self, surface: str) -> Surface | None: ...
+
+    def put_state(self, surface: str, state: str) -> None:
+        """Replace what it shows."""
+        ...
+
+    def state_of(self, surface: str) -> str | None: ...
+
+    def live(self, talk: Talk, instance: str) -> Surface | None: ...
+
+    def live_of_talk(self, talk: Talk) -> Sequence[Surface]:
+        """Those that are not closed, opened first first; so are the lists below."""
+        ...
+
+    def live_of_session(self, session: str) -> Sequence[Surface]: ...
+
+    def live_on_page(self, page: str) -> Sequence[Surface]: ...
+
+    def all_live(self) -> Sequence[Surface]: ...
+
+    def of_app(self, talk: Talk, app: str) -> Sequence[Surface]:
+        """Those of an app in a conversation that are kept, closed ones too."""
+        ...
+
+    def due(self, now: int, limit: int) -> Sequence[Surface]:
+        """Live ones whose page stayed away too long, gone first first."""
+        ...
+
+    def next_due(self) -> int | None: ...
+
+    def purge(self, closed_before: int, limit: int) -> int:
+        """Forget at most `limit` that closed before `closed_before`; returns how many."""
+        ...
+
+    def add_event(self, session: str, *, surface: str, instance: str, event: str, data: str, at: int) -> None:
+        """Keep what happened, at the next place of its agent session; places count from 1."""
+        ...
+
+    def last(self, session: str) -> int:
+        """The greatest place that was given; 0 before the first."""
+        ...
+
+    def events(self, session: str, *, after: int, limit: int) -> Sequence[Happening]:
+        """At most `limit` of those kept at places > `after`, in order."""
+        ...
+
+    def kept(self, session: str) -> int:
+        """How many bytes the data of all that is kept for it has."""
+        ...
+
+    def forget_events(self, session: str, until: int) -> int:
+        """Forget those at places <= `until`; returns how many."""
+        ...
+
+    def listeners(self) -> Sequence[str]:
+        """The agent sessions something was ever kept for and not erased."""
+        ...
+
+    def erase_events(self, session: str) -> int:
+        """Forget all of an agent session, its places too; returns how many events that were."""
+        ...
+
+    def purge_events(self, before: int, limit: int) -> int:
+        """Forget at most `limit` that happened before `before`; returns how many."""
         ...
 
 
@@ -837,6 +924,8 @@ class Tx(Protocol):
     def operations(self) -> Operations: ...
     @property
     def app_sessions(self) -> AppSessions: ...
+    @property
+    def surfaces(self) -> Surfaces: ...
     @property
     def outbox(self) -> Outbox: ...
     @property

@@ -10,6 +10,7 @@ from gateway.runtime import audit
 from gateway.runtime.ending import end, expire_if_due
 from gateway.runtime.ports import Store, Tx
 from gateway.runtime.settlement import lose
+from gateway.runtime.surface_events import given_up, is_waiting
 
 
 async def recover(store: Store, now: int, *, grace_ms: int, revision: str) -> int:
@@ -23,7 +24,9 @@ async def recover(store: Store, now: int, *, grace_ms: int, revision: str) -> in
             if call.operation is not None and call.state is CallState.DISPATCHED:
                 # Its operation settles it, whenever its time is over (rules B5).
                 continue
-            if call.state is CallState.DISPATCHED:
+            if is_waiting(call):
+                given_up(tx, call, now)
+            elif call.state is CallState.DISPATCHED:
                 message = "the gateway stopped before an answer came; whether it ran is unknown"
                 lose(tx, call, now, ErrorCode.OUTCOME_UNKNOWN, message)
                 lost += 1

@@ -67,6 +67,8 @@ def _minted_calls(tx: Tx, limits: Limits, now: int) -> int:
 SHORT: Final[Mapping[str, Rule]] = {
     "results": lambda tx, _, now: tx.calls.erase_results(now, BATCH),
     "messages": lambda tx, limits, now: tx.conversations.purge(now - limits.result_ms, BATCH),
+    "surfaces": lambda tx, limits, now: tx.surfaces.purge(now - limits.result_ms, BATCH),
+    "surface_events": lambda tx, limits, now: tx.surfaces.purge_events(now - limits.surface_events_ms, BATCH),
     "nonces": _nonces,
     "tickets": lambda tx, _, now: tx.tickets.purge(now, BATCH),
     "admin_requests": lambda tx, _, now: tx.admin_requests.purge(now, BATCH),

@@ -26,6 +26,8 @@ from gateway.runtime.running_apps import RunningApps
 from gateway.runtime.spine import Spine
 from gateway.runtime.steady_clock import SteadyClock
 from gateway.runtime.surface import Surface
+from gateway.runtime.surface_waits import SurfaceWaits
+from gateway.runtime.surfaces import Surfaces
 from gateway.runtime.telemetry import Telemetry
 from gateway.runtime.workspaces import Workspaces
 from gateway.runtime.world import Live
@@ -62,5 +64,7 @@ class Services:
     emissions: Emissions
     workspaces: Workspaces
     running: RunningApps
+    surfaces: Surfaces
+    surface_waits: SurfaceWaits
     bundles: Bundles
     mini_apps: MiniApps

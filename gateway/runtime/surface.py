@@ -196,7 +196,8 @@ class Surface:
             served = await self._inventories.serve(session)
             return list(served.snapshot.entries.values()), served.revision
         world, snapshot = self._live.world, self._inventories.snapshot(session)
-        elsewhere = [entry for entry in snapshot.entries.values() if entry.site is None]
+        own_site = (None, page.session.site)
+        elsewhere = [entry for entry in snapshot.entries.values() if not entry.pages and entry.site in own_site]
         own = [listed(world, session, declared, [page]) for declared in world.offered_on(page).values()]
         entries = [*elsewhere, *(entry for entry in own if entry is not None)]
         return entries, await self._inventories.tell(session, entries)

@@ -17,6 +17,8 @@ from gateway.runtime.retention import Retention
 from gateway.runtime.running_apps import RunningApps
 from gateway.runtime.settlement import lose
 from gateway.runtime.spine import Spine
+from gateway.runtime.surface_events import given_up, is_waiting
+from gateway.runtime.surfaces import Surfaces
 
 LOOK_MS = 1_000
 """Longest time between two looks; nothing accepted is due sooner after its acceptance."""
@@ -41,6 +43,7 @@ class Sweeper:
         refusals: Refusals,
         retention: Retention,
         running: RunningApps,
+        surfaces: Surfaces,
     ) -> None:
         self._spine = spine
         self._clock = clock
@@ -48,6 +51,7 @@ class Sweeper:
         self._refusals = refusals
         self._retention = retention
         self._running = running
+        self._surfaces = surfaces
         self._counted_at = 0
         self._ended_until = clock.now()
 
@@ -76,6 +80,7 @@ class Sweeper:
             await self._run_apps(now),
             await self._expire_due(now),
             await self._succeeds(self._pages.sweep(now)),
+            await self._succeeds(self._surfaces.sweep(now)),
             await self._succeeds(self._end_sessions(now)),
         ]
         await self._succeeds(self._retention.look())
@@ -122,6 +127,8 @@ class Sweeper:
         await self._spine.run(work)
 
     def _overrun(self, tx: Tx, call: Call, now: int) -> After:
+        if is_waiting(call):
+            return After(None, given_up(tx, call, now)[1])
         message = "it did not answer in time; whether it ran to the end is unknown"
         lost, effects = lose(tx, call, now, ErrorCode.DEADLINE_EXCEEDED, message)
         reach(Point.OVERRUN_WRITTEN)
@@ -138,5 +145,5 @@ class Sweeper:
 
 
 def _next_due(tx: Tx) -> int | None:
-    due = (tx.calls.next_due(), RunningApps.next_due(tx))
+    due = (tx.calls.next_due(), RunningApps.next_due(tx), tx.surfaces.next_due())
     return min((at for at in due if at is not None), default=None)

@@ -5,7 +5,9 @@ The event loop swaps it; units of work on the store thread read one reference an
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
+from capabilities.builtin import surfaces
 from capabilities.contract import Descriptor
 from gateway.domain.app_catalog import Catalog
 from gateway.domain.calls import Call
@@ -13,6 +15,9 @@ from gateway.domain.configuration import Configuration
 from gateway.domain.pages import PageSession
 from policy.engine import POLICY_ERROR, decide
 from policy.model import Decision, Question
+
+SURFACE_OPEN: Final = surfaces.OPEN.id
+"""What needs a page to show something on, and a session that may open surfaces."""
 
 
 def _nobody() -> None:
@@ -53,6 +58,8 @@ class World:
 
     configuration: Configuration
     builtins: Mapping[str, Descriptor] = field(default_factory=dict[str, Descriptor])
+    surfaces: Mapping[str, Descriptor] = field(default_factory=dict[str, Descriptor])
+    """What agents show surfaces with; a site's `expose` judges it, whether or not a page is open there."""
     apps: Catalog = field(default_factory=Catalog)
     pages: Mapping[str, LivePage] = field(default_factory=dict[str, LivePage])
     generation: int = 0
@@ -67,10 +74,15 @@ class World:
         return decision
 
     def offered_on(self, page: LivePage) -> Mapping[str, Descriptor]:
-        """What `page` offers by id: what it declares itself, and what mini apps show on every page with a workspace."""
-        if not (page.has_workspace and self.apps.on_pages):
+        """What `page` offers by id: what it declares itself, and what is shown on every page with a workspace."""
+        if not (page.has_workspace and (self.apps.on_pages or self.surfaces)):
             return page.capabilities
-        return {**page.capabilities, **self.apps.on_pages}
+        opening = {name: declared for name, declared in self.surfaces.items() if name == SURFACE_OPEN}
+        return {**page.capabilities, **self.apps.on_pages, **opening}
+
+    def offered_on_sites(self) -> Mapping[str, Descriptor]:
+        """What is there by id on every site that exposes it, whether or not a page is open."""
+        return {name: declared for name, declared in self.surfaces.items() if name != SURFACE_OPEN}
 
     def runs_elsewhere(self, capability: str) -> bool:
         """Whether no page runs `capability` itself: it is a mini app's or the gateway's own, and theirs alone."""
@@ -83,7 +95,8 @@ class World:
     def declared(self, capability: str, page: LivePage | None) -> Descriptor | None:
         """`capability` as it is declared now, on `page` or, without one, by the gateway and its mini apps."""
         if page is None:
-            return self.builtins.get(capability) or self.apps.without_page.get(capability)
+            own = self.builtins.get(capability) or self.apps.without_page.get(capability)
+            return own or self.surfaces.get(capability)
         return self.offered_on(page).get(capability)
 
     def declared_for(self, call: Call) -> Descriptor | None:

@@ -32,6 +32,7 @@ from gateway.testing.running_apps import (
     MemoryOperations,
 )
 from gateway.testing.session_data import MemorySessionDatas
+from gateway.testing.surfaces import MemorySurfaces
 from gateway.testing.tables import Tables
 
 T = TypeVar("T")
@@ -58,6 +59,7 @@ class MemoryTx:
         self.activations = MemoryActivations(tables)
         self.operations = MemoryOperations(tables)
         self.app_sessions = MemoryAppSessions(tables)
+        self.surfaces = MemorySurfaces(tables)
         self.outbox = MemoryOutbox(tables)
         self.session_data = MemorySessionDatas(tables)
         self.installation = MemoryInstallation(tables)

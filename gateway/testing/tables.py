@@ -23,6 +23,7 @@ from gateway.domain.outbox import OutboxEntry
 from gateway.domain.pages import PageSession
 from gateway.domain.session_data import SessionData
 from gateway.domain.sites import SiteKey, Ticket
+from gateway.domain.surfaces import Happening, Surface
 
 T = TypeVar("T")
 
@@ -68,6 +69,10 @@ class Tables:
     app_entries: dict[str, tuple[AppEntry, ...]] = field(default_factory=dict[str, tuple[AppEntry, ...]])
     outbox: dict[str, OutboxEntry] = field(default_factory=dict[str, OutboxEntry])
     session_data: dict[tuple[str, str], SessionData] = field(default_factory=dict[tuple[str, str], SessionData])
+    surfaces: dict[str, Surface] = field(default_factory=dict[str, Surface])
+    surface_states: dict[str, str] = field(default_factory=dict[str, str])
+    surface_cursors: dict[str, int] = field(default_factory=dict[str, int])
+    surface_events: dict[tuple[str, int], Happening] = field(default_factory=dict[tuple[str, int], Happening])
     mini_apps: dict[str, MiniApp] = field(default_factory=dict[str, MiniApp])
     mini_app_versions: dict[str, AppVersion] = field(default_factory=dict[str, AppVersion])
     installation: dict[str, bytes] = field(default_factory=dict[str, bytes])

@@ -76,6 +76,12 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
         "actions_per_minute": (1, 10_000_000),
         "actions_burst": (1, 1_000_000),
         "open_actions_per_page": (1, 200),
+        "surfaces_per_conversation": (1, 64),
+        "surface_events_per_minute": (1, 100_000),
+        # One event must fit.
+        "surface_bytes_per_minute": (16_384, 1_073_741_824),
+        "surface_events_bytes": (16_384, 1_073_741_824),
+        "surface_events_ms": (60_000, 86_400_000),
         "waiting_per_session": (1, 100_000),
         "app_jobs": (1, 64),
         "app_queue": (1, 10_000),

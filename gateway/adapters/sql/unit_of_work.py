@@ -21,6 +21,7 @@ from gateway.adapters.sql.outbox import SqlOutbox
 from gateway.adapters.sql.pages import SqlPageSessions
 from gateway.adapters.sql.session_data import SqlSessionDatas
 from gateway.adapters.sql.site_keys import SqlSiteKeys
+from gateway.adapters.sql.surfaces import SqlSurfaces
 from gateway.adapters.sql.tickets import SqlTickets
 
 
@@ -46,6 +47,7 @@ class UnitOfWork:
         self.activations = SqlActivations(connection)
         self.operations = SqlOperations(connection)
         self.app_sessions = SqlAppSessions(connection)
+        self.surfaces = SqlSurfaces(connection)
         self.admin_tokens = SqlAdminTokens(connection)
         self.admin_requests = SqlAdminRequests(connection)
         self.mini_apps = SqlMiniApps(connection)

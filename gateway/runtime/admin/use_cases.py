@@ -346,6 +346,10 @@ class Admin:
         if (own := tool.descriptor if tool else world.builtins.get(capability)) is not None:
             question = question_of(world, found, own, None)
             places.append(Place(page=None, explanation=explain(question, world.configuration.rules)))
+        if (shown := world.offered_on_sites().get(capability)) is not None:
+            for site in found.sites:
+                question = question_of(world, found, shown, None, on_site=site)
+                places.append(Place(page=None, explanation=explain(question, world.configuration.rules)))
         for page in world.pages_of(found.user):
             if (declared := world.declared(capability, page)) is not None:
                 question = question_of(world, found, declared, page)

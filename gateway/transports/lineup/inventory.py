@@ -44,9 +44,7 @@ def _inventory(served: Served, revision: str) -> ClientInventory:
             Application(
                 id=app.id,
                 version=app.version,
-                surfaces=[]
-                if app.surface is None
-                else [OfferedSurface(id=app.surface.id, events=list(app.surface.events))],
+                surfaces=[OfferedSurface(id=surface.id, events=list(surface.events)) for surface in app.surfaces],
             )
             for app in served.snapshot.apps
         ],

@@ -1,13 +1,15 @@
-"""The way to mini app frames: `FrameLink` over the page channel."""
+"""The way to frames: `FrameLink` and `SurfaceLink` over the page channel."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
+from gateway.domain.app_catalog import OfferedApp, OfferedSurface
 from gateway.domain.calls import Call
 from gateway.domain.instances import Instance
 from gateway.domain.sandbox import bundle_address, frame_address
+from gateway.domain.surfaces import Surface
 from gateway.protocol import app_frames
 from gateway.runtime.pages import Pages
 from gateway.runtime.workspaces import JsonObject, Shown
@@ -55,6 +57,33 @@ class AppLink:
 
     def cancel(self, page: LivePage, instance: str, ref: str) -> bool:
         return self._send(page, app_frames.app_cancel(instance, ref))
+
+    def show(
+        self, page: LivePage, surface: Surface, app: OfferedApp, offered: OfferedSurface, state: JsonObject
+    ) -> bool:
+        opening = app_frames.Opening(
+            app=app.id,
+            version=app.version,
+            title=app.name if surface.title is None else f"{app.name}: {surface.title}",
+            surface=offered.id,
+            sandbox=frame_address(page.session.site),
+            bundle=bundle_address(app.digest, offered.id),
+            integrity=offered.integrity,
+            events=offered.events,
+            # What an agent opens only shows: its bundle runs no calls and asks for nothing.
+            has_handlers=False,
+            state=state,
+        )
+        return self._send(page, app_frames.app_open(surface.id, opening))
+
+    def change(self, page: LivePage, surface: Surface, state: JsonObject) -> bool:
+        return self._send(page, app_frames.app_state(surface.id, state))
+
+    def offer_front(self, page: LivePage, surface: Surface, *, agent: str, remaining_ms: int) -> bool:
+        return self._send(page, app_frames.app_foreground(surface.id, agent=agent, remaining=remaining_ms))
+
+    def hide(self, page: LivePage, surface: Surface) -> bool:
+        return self._send(page, app_frames.app_close(surface.id, surface.reason or ""))
 
     def _send(self, page: LivePage, frame: Mapping[str, Any]) -> bool:
         return self._pages.send(page.id, page.session.epoch, frame)

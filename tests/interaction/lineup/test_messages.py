@@ -369,8 +369,12 @@ SURFACES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("kind", SURFACES)
-async def test_a_surface_nothing_can_show_is_unsupported(rig: Rig, agent: Agent, kind: str) -> None:
-    assert await refusal(rig, agent, agent.message(kind, SURFACES[kind])) == (400, "unsupported")
+async def test_a_surface_no_site_exposes_is_unsupported(rig: Rig, agent: Agent, kind: str) -> None:
+    answer = await agent.post(agent.message(kind, SURFACES[kind]))
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "unsupported")
+    [record] = await rig.records("call.refused", agent="alice", session=agent.session.id)
+    assert (record["capability"], record["code"]) == (f"ui.surface_{kind[3:]}", "unknown_capability")
+    assert not await rig.store.run(lambda tx: tx.calls.recent(limit=1))
 
 
 @dataclass

@@ -213,6 +213,7 @@ class Rig:
             refusals=services.refusals,
             retention=Retention(store=self.store, live=services.live, clock=services.clock),
             running=services.running,
+            surfaces=services.surfaces,
         )
 
     async def close(self) -> None:

@@ -181,7 +181,7 @@ class Rig:
 
     async def ticket(self, user: str, name: str) -> str:
         secret = (
-            await self.services.admin.add_key(name, capabilities=["todo.*", "orders.*", "focus.*"], by="test")
+            await self.services.admin.add_key(name, capabilities=["todo.*", "orders.*", "focus.*", "ui.*"], by="test")
         ).secret
         key = await self.services.identity.site_key(secret)
         return (await self.services.identity.mint_ticket(key, TicketRequest(user=user, origin=ORIGIN)))[0]
@@ -306,12 +306,14 @@ async def running(
         refusals=services.refusals,
         retention=services.retention,
         running=services.running,
+        surfaces=services.surfaces,
     )
     rig = Rig(services, store, clock, sweeper)
     await services.mini_apps.load()
     if offered:
         services.live.install(Catalog.of(offered))
     await services.running.restore()
+    await services.surfaces.restore()
     yield rig
     await rig.settle()
     clock.advance(1_000)
