@@ -249,7 +249,7 @@ FACTS: Final[Mapping[str, str]] = {
     "fingerprint": "the first 16 hex digits of the capability fingerprint",
     "further": "how many refusals came after those that were written singly",
     "goal": "what an activation is after: `app` or `foreground`",
-    "instance": "one running mini app; of a call, the one in whose frame a person asked for it",
+    "instance": "one running mini app; of a call, the one in whose frame a person asked for it; of a surface, its agent's name of it",
     "instances": "how many closed instances of mini apps were forgotten",
     "intent": "what the person or the browser did to a mini app's frame",
     "kept": "the revision that stays in force",
@@ -280,6 +280,7 @@ FACTS: Final[Mapping[str, str]] = {
     "shown": "the first 32 hex digits of the approval digest: what was on the screen",
     "site": "a site's name",
     "sites": "the sites a session reaches",
+    "surface": "a surface that an agent shows, by the gateway's name of it",
     "state": "the state of the call or approval after this",
     "tickets": "how many page tickets were ended",
     "traceparent": "the place in a trace the request belongs to, where it named one or the gateway makes spans",
@@ -302,6 +303,7 @@ PAGE: Final = "page epoch site user origin"
 DOOR: Final = "door peer code"
 
 ACTIVATION: Final = "activation instance app user conversation goal state reason"
+SURFACE: Final = "surface instance app digest agent user session conversation site page state reason"
 INSTANCE: Final = "instance app digest user conversation site page state reason"
 OPERATION: Final = "operation ref app user conversation carrier state cause"
 
@@ -373,8 +375,12 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.INSTANCE_CLOSED: Event("A running mini app was taken down.", _AGENT, INSTANCE),
     _A.OPERATION_STARTED: Event("Durable work began.", ENTRY, OPERATION),
     _A.OPERATION_ENDED: Event("Durable work reached its one end, or was lost.", ENTRY, OPERATION),
+    _A.SURFACE_OPENED: Event("An agent shows a surface on a page.", _AGENT, f"{SURFACE} ref"),
+    _A.SURFACE_CLOSED: Event("A surface is shown no more; `reason` says why.", _AGENT, SURFACE),
     _A.INTENT_REPORTED: Event(
-        "A page told what the person or the browser did to a mini app's frame.", _INTENT, f"{INSTANCE} intent"
+        "A page told what the person or the browser did to the frame of a mini app or of a surface.",
+        _INTENT,
+        f"{INSTANCE} surface agent session intent",
     ),
     _A.INTENT_REFUSED: Event(
         "A page told of a frame that is not its own; nothing followed.", _INTENT, f"{PAGE} instance intent"

@@ -167,8 +167,8 @@ GUARDS: Final = (
         section="§4",
         why="agents would be offered what no page can show",
         file="gateway/runtime/world.py",
-        old="if not (page.has_workspace and self.apps.on_pages):",
-        new="if not self.apps.on_pages:",
+        old="if not (page.has_workspace and (self.apps.on_pages or self.surfaces)):",
+        new="if not (self.apps.on_pages or self.surfaces):",
         tests=(f"{_STARTING}::test_a_page_without_a_workspace_shows_no_apps",),
     ),
 )
