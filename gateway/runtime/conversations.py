@@ -12,7 +12,6 @@ from gateway.domain.calls import Call
 from gateway.domain.canonical import canonical
 from gateway.domain.conversations import EndTold, EventTold, Message, Talk
 from gateway.domain.errors import ErrorCode, GatewayError
-from gateway.failpoints import Point, reach
 from gateway.runtime.admission import may_see
 from gateway.runtime.calls import Calls
 from gateway.runtime.effects import After, Effect, LogGrew, Receipted
@@ -98,7 +97,6 @@ class Conversations:
 
         def work(tx: Tx) -> After:
             tx.conversations.tell_event(Talk.of(session), body, self._clock.now())
-            reach(Point.EVENT_TOLD)
             return After(None)
 
         await self._spine.run(work)
@@ -113,9 +111,9 @@ class Conversations:
     def _changed(self, call: Call) -> None:
         self._ring((call.agent, call.user))
 
-    def _receipted(self, _: Receipted) -> None:
-        for key in self._bells:
-            self._ring(key)
+    def _receipted(self, effect: Receipted) -> None:
+        for call in effect.calls:
+            self._changed(call)
 
     def _ring(self, key: tuple[str, str]) -> None:
         for bell in tuple(self._bells.get(key, ())):

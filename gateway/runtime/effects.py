@@ -27,7 +27,12 @@ class Told:
 class Receipted:
     """Receipts were added, and nothing else of their calls changed: who reads on in a log is woken."""
 
-    refs: tuple[str, ...]
+    calls: tuple[Call, ...]
+
+    @property
+    def refs(self) -> frozenset[str]:
+        """The names of these calls."""
+        return frozenset(call.ref for call in self.calls)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -164,8 +164,7 @@ class Execution:
 
         def work(tx: Tx) -> After:
             if started is not None:
-                tx.calls.add_receipt(call.ref, ReceiptStatus.STARTED, reason=None, at=started)
-                noted_start(tx, call, started)
+                _store_start(tx, call.ref, started)
             ended, effects = settle(
                 tx, call.ref, final, self._clock.now(), result_ms=limits.result_ms, page=page, epoch=epoch
             )
@@ -259,13 +258,9 @@ class Execution:
         started, self._started = self._started, {}
 
         def work(tx: Tx) -> After:
-            for ref, at in started.items():
-                tx.calls.add_receipt(ref, ReceiptStatus.STARTED, reason=None, at=at)
-                call = tx.calls.find(ref)
-                if call is not None:
-                    noted_start(tx, call, at)
+            stored = [_store_start(tx, ref, at) for ref, at in started.items()]
             reach(Point.STARTED_STORED)
-            return After(None, (Receipted(refs=tuple(started)),))
+            return After(None, (Receipted(calls=tuple(call for call in stored if call is not None)),))
 
         if started:
             await self._spine.insist(partial(self._spine.run, work))
@@ -359,3 +354,16 @@ class Execution:
             return Answer(code=ErrorCode.CANCELLED, message="stopped at its caller's request")
         except Exception as error:  # noqa: BLE001 - whatever a handler raises is a failed result, not ours
             return failed(error, call.capability, call.ref)
+
+
+def _store_start(tx: Tx, ref: str, at: int) -> Call | None:
+    """Add the receipt of a start that was noted at `at`; None where its call has ended meanwhile.
+
+    INVARIANT: no receipt follows an end: a conversation that was told the end would hear that it runs again.
+    """
+    call = tx.calls.find(ref)
+    if call is None or call.state is not CallState.DISPATCHED:
+        return None
+    tx.calls.add_receipt(ref, ReceiptStatus.STARTED, reason=None, at=at)
+    noted_start(tx, call, at)
+    return call

@@ -20,6 +20,8 @@ import httpx
 from tests.crash.memory import Asked, Memory, Told, Transmission
 from tests.crash.page import Page
 from tests.crash.press import RUN
+from tests.crash.scene import SCRIBE
+from tests.crash.scribe import Scribe
 from tests.support.mcp_gateway import ACCEPT, MODERN, last_message
 
 GONE: Final = (httpx.HTTPError, OSError)
@@ -28,7 +30,7 @@ _TITLES: Final = ("yes", "yes", "later", "no")
 
 @dataclass(eq=False)
 class Agents:
-    """Both agents of a lineage: `coder` speaks MCP, `helper` the surface protocol."""
+    """The agents of a lineage: `coder` speaks MCP, `helper` the surface protocol, `scribe` LineUp."""
 
     port: int
     http: httpx.AsyncClient
@@ -37,6 +39,10 @@ class Agents:
     page: Page
     dice: Random
     unanswered: list[Asked] = field(default_factory=list[Asked])
+    scribe: Scribe = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.scribe = Scribe(self.http, self.tokens[SCRIBE], self.memory, self.page, self.dice)
 
     def habits(self) -> Sequence[Callable[[], Awaitable[None]]]:
         """Everything agents do, each to be repeated beside the others."""
@@ -59,6 +65,7 @@ class Agents:
             self._ask_wrongly,
             self._list,
             self._shake_page,
+            *self.scribe.habits(),
         )
 
     async def work(self, is_over: Callable[[], bool]) -> None:

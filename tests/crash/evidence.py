@@ -11,10 +11,12 @@ from capabilities.package import PackageRefused, package_of
 from gateway.adapters.app_files import FOLDER, FolderAppFiles
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditEvent, ChainedRecord
-from gateway.domain.calls import Call, Result
+from gateway.domain.calls import Call, Receipt, Result
+from gateway.domain.conversations import Message, Talk
 from gateway.domain.mini_apps import AppVersion, MiniApp
 from gateway.domain.pages import PageSession
 from gateway.runtime.ports import FilesRefused, Tx
+from tests.crash.scene import SCRIBE, TALK, USER
 
 ALL: Final = 1_000_000
 
@@ -34,6 +36,10 @@ class Evidence:
 
     calls: Mapping[str, Call]
     results: Mapping[str, Result]
+    log: Sequence[Message]
+    """What the conversation of the agent that speaks LineUp is told."""
+    receipts: Mapping[str, Sequence[Receipt]]
+    """Of that agent's calls."""
     accepted: frozenset[str]
     """The calls whose first receipt is `accepted`."""
     inputs: frozenset[str]
@@ -73,6 +79,8 @@ def collect(tx: Tx) -> Evidence:
     return Evidence(
         calls=calls,
         results=results,
+        log=tx.conversations.read(Talk(agent=SCRIBE, user=USER, name=TALK), after=0, limit=ALL),
+        receipts={ref: tx.calls.receipts_of(ref) for ref, call in calls.items() if call.agent == SCRIBE},
         accepted=frozenset(ref for ref in calls if _is_accepted(tx, ref)),
         inputs=frozenset(ref for ref in calls if tx.calls.input_of(ref) is not None),
         approvals={approval.id: approval for approval in approvals if approval is not None},

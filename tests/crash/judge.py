@@ -4,7 +4,7 @@ A clause yields what breaks it; nothing is repaired, and nothing is explained aw
 """
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,12 +16,15 @@ from gateway.domain.approvals import TRANSITIONS as APPROVAL_MOVES
 from gateway.domain.approvals import ApprovalState
 from gateway.domain.audit import GENESIS, AuditEvent
 from gateway.domain.calls import LAPSE_MS, OPEN, ORPHAN_MS, TRANSITIONS, Call, CallState
+from gateway.domain.conversations import EndTold, Message, ReceiptTold
 from gateway.domain.errors import ErrorCode
 from gateway.domain.mini_apps import AppState
+from gateway.protocol.lineup.words import ENDS
 from tests.crash.administrator import APP
 from tests.crash.evidence import Evidence, Record
-from tests.crash.memory import FINAL, AppStanding, Contradiction, Memory
+from tests.crash.memory import FINAL, AppStanding, Contradiction, Heard, Memory
 from tests.crash.press import RUN
+from tests.crash.scene import SCRIBE
 
 Clause = Callable[["Case"], Iterator[str]]
 
@@ -367,6 +370,52 @@ def _epochs_never_go_back(case: Case) -> Iterator[str]:
             yield f"{page} was welcomed at epoch {epoch} and is {'gone' if row is None else row.epoch}"
 
 
+# -- what a conversation is told ------------------------------------------------------------------------------------
+
+
+def _each_receipt_and_end_is_told_once(case: Case) -> Iterator[str]:
+    if [message.seq for message in case.evidence.log] != list(range(1, len(case.evidence.log) + 1)):
+        yield "the places of the log do not grow by one"
+    receipts: dict[str, list[int]] = defaultdict(list)
+    ends: Counter[str] = Counter()
+    for message in case.evidence.log:
+        if isinstance(message, ReceiptTold):
+            if message.call.ref in ends:
+                yield f"{message.call.ref} has a receipt after its end"
+            receipts[message.call.ref].append(message.receipt.seq)
+        elif isinstance(message, EndTold):
+            ends[message.call.ref] += 1
+    for ref, row in case.evidence.calls.items():
+        if row.agent != SCRIBE:
+            continue
+        added = [receipt.seq for receipt in case.evidence.receipts.get(ref, ())]
+        if receipts[ref] != added:
+            yield f"{ref} has the receipts {added}, and {receipts[ref]} are told"
+        if ends[ref] != int(row.state not in OPEN):
+            yield f"{ref} is `{row.state}`, and {ends[ref]} ends are told"
+
+
+def _what_was_heard_is_in_the_log(case: Case) -> Iterator[str]:
+    log = {message.seq: message for message in case.evidence.log}
+    for place, heard in case.memory.heard.items():
+        told = log.get(place)
+        if told is None or _heard_of(told) != heard:
+            yield f"{place} was heard as {heard} and is {told}"
+    keys = {row.call_id for row in case.evidence.calls.values() if row.agent == SCRIBE}
+    for call_id in case.memory.taken - keys:
+        yield f"`{call_id}` was told to be a call and has no row"
+
+
+def _heard_of(message: Message) -> Heard | None:
+    match message:
+        case ReceiptTold(call=call, receipt=receipt):
+            return Heard(kind="tool.receipt", call_id=call.call_id, status=receipt.status, seq=receipt.seq)
+        case EndTold(call=call, asked=asked, state=state):
+            return Heard(kind=f"{asked.value}.result", call_id=call.call_id, status=ENDS[state].value)
+        case _:
+            return None
+
+
 CLAUSES: Final[Mapping[str, Clause]] = {
     "every acknowledged call has its row": _acknowledged_calls_are_there,
     "an acknowledged end stays": _acknowledged_ends_stay,
@@ -385,6 +434,8 @@ CLAUSES: Final[Mapping[str, Clause]] = {
     "dispatched at the kill is unknown": _nothing_stays_dispatched,
     "what waits survives, or ends by the rules": _what_waits_survives_or_ends_by_the_rules,
     "a page's epoch never goes back": _epochs_never_go_back,
+    "each receipt and end is told once": _each_receipt_and_end_is_told_once,
+    "what was heard is in the log": _what_was_heard_is_in_the_log,
     "an app is as it was told, or as was asked": _an_app_is_as_it_was_told_or_as_was_asked,
     "an app's files are whole, and no others are left": _the_files_of_an_app_are_whole_and_no_others_are_left,
     "every change of an app left its record": _every_change_of_an_app_left_its_record,

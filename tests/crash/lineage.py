@@ -187,6 +187,7 @@ class Lineage:
             async with asyncio.timeout(SETTLE_SECONDS):
                 while page.owes or not page.is_there.is_set():
                     await asyncio.sleep(0.02)
+        await self._catch_up(agents)
         if page.owes:
             self.memory.contradict("what the page owes is acked", "answers stay in its outbox")
         await self._stop()
@@ -195,6 +196,18 @@ class Lineage:
         self.hits.update(life.hits())
         self._found(self._alive(await self._begin()))
         await self._stop()
+
+    async def _catch_up(self, agents: Agents) -> None:
+        """Let the conversation be read to its end: one more call is made, and heard of."""
+        reading = asyncio.create_task(agents.scribe.listen())
+        try:
+            async with asyncio.timeout(SETTLE_SECONDS):
+                await agents.scribe.is_heard()
+        except (*GONE, TimeoutError) as fault:
+            self.memory.contradict("a conversation is told whole, and once", f"its end does not come: {fault!r}")
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
 
     # -- parts ----------------------------------------------------------------------------------------------------
 

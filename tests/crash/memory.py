@@ -56,6 +56,16 @@ class Contradiction:
     detail: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """One message of a conversation as it came over a stream; `status` is that of its receipt or end."""
+
+    kind: str
+    call_id: str
+    status: str
+    seq: int | None = None
+
+
 @dataclass(eq=False)
 class Memory:
     """All of one lineage."""
@@ -75,6 +85,10 @@ class Memory:
     """The highest epoch each page session was welcomed with."""
     used_tickets: list[str] = field(default_factory=list[str])
     contradictions: list[Contradiction] = field(default_factory=list[Contradiction])
+    heard: dict[int, Heard] = field(default_factory=dict[int, Heard])
+    """What came over the stream of the conversation, by place."""
+    taken: set[str] = field(default_factory=set[str])
+    """The call_ids the agent that speaks LineUp was told are calls."""
     answers: int = 0
     """Answers that named a call."""
     app: AppStanding = field(default_factory=lambda: AppStanding(state=AppState.ABSENT))
@@ -111,6 +125,17 @@ class Memory:
         """The first request with its key was refused before it was a call."""
         assert asked.call_id is not None
         self.refused.add((asked.agent, asked.call_id))
+
+    @property
+    def place(self) -> int:
+        """The place a reader of the conversation goes on after."""
+        return max(self.heard, default=0)
+
+    def listen(self, place: int, heard: Heard) -> None:
+        """Take a message of the conversation in; the reader named its last place, so the next one comes next."""
+        if place != self.place + 1:
+            self.contradict("a conversation is told whole, and once", f"{place} came after {self.place}: {heard}")
+        self.heard[place] = heard
 
     def welcome(self, page: str, epoch: int) -> None:
         """The page was welcomed."""

@@ -9,7 +9,13 @@ HOST: Final = "127.0.0.1"
 SITE: Final = "todo"
 USER: Final = "ann"
 ORIGIN: Final = "https://app.example.test"
-AGENTS: Final = ("coder", "helper")
+AGENTS: Final = ("coder", "helper", "scribe")
+SCRIBE: Final = "scribe"
+"""Speaks LineUp, and nobody else does: each of its calls is followed by its conversation."""
+
+TALK: Final = "talk"
+"""The conversation of each of them; to each it is its own."""
+
 SCOPE: Final = ("todo.*", "runtime.echo")
 """What the site's pages may be asked for; agents may also ask for what runs in a worker."""
 

@@ -9,22 +9,28 @@ import pytest
 
 from gateway.domain.approvals import ApprovalState
 from gateway.domain.audit import GENESIS, AuditEvent, AuditRecord, ChainedRecord, Stream, body_of, chain
-from gateway.domain.calls import Call, CallState, Result
+from gateway.domain.calls import Call, CallState, Receipt, Result
+from gateway.domain.conversations import Asked as Asker
+from gateway.domain.conversations import EndTold, ReceiptTold
 from gateway.domain.mini_apps import AppState, AppVersion, MiniApp
 from gateway.domain.pages import PageSession
 from gateway.runtime import audit
 from tests.crash.evidence import Evidence
 from tests.crash.judge import CLAUSES, judge
-from tests.crash.memory import AppStanding, Asked, Memory, Told
+from tests.crash.memory import AppStanding, Asked, Heard, Memory, Told
 from tests.crash.press import RUN
+from tests.crash.scene import SCRIBE
 from tests.support.rows import NOW, a_call, an_approval
 
-ASKED = Asked(agent="claude", capability="todo.add", title="milk", call_id="call-id-1")
-READY = a_call(state=CallState.AWAITING_APPROVAL, approval="appr_1")
+ASKED = Asked(agent=SCRIBE, capability="todo.add", title="milk", call_id="call-id-1")
+READY = a_call(agent=SCRIBE, state=CallState.AWAITING_APPROVAL, approval="appr_1")
 DISPATCHED = replace(READY, state=CallState.DISPATCHED, dispatched_at=NOW + 2, approved_at=NOW + 2)
 DONE = replace(DISPATCHED, state=CallState.SUCCEEDED, ended_at=NOW + 3)
-WAITING = a_call(ref="call_2", call_id="call-id-2", state=CallState.AWAITING_APPROVAL, approval="appr_2")
-LOST = a_call(ref="call_3", call_id="call-id-3", state=CallState.UNKNOWN, dispatched_at=NOW + 1)
+WAITING = a_call(
+    agent=SCRIBE, ref="call_2", call_id="call-id-2", state=CallState.AWAITING_APPROVAL, approval="appr_2"
+)
+LOST = a_call(agent=SCRIBE, ref="call_3", call_id="call-id-3", state=CallState.UNKNOWN, dispatched_at=NOW + 1)
+ACCEPTED = Receipt(seq=1, status="accepted", reason=None, at=NOW)
 OPEN = an_approval()
 SECOND = an_approval(id="appr_2", call="call_2")
 CONSUMED = replace(OPEN, state=ApprovalState.CONSUMED)
@@ -68,6 +74,18 @@ STORY = (
 )
 
 
+def an_end(seq: int, call: Call) -> EndTold:
+    state = call.state
+    return EndTold(seq=seq, at=NOW, call=call, asked=Asker.TOOL, state=state, code=None, message=None, result=None)
+
+
+LOG = (
+    *(ReceiptTold(seq=n, at=NOW, call=c, receipt=ACCEPTED) for n, c in enumerate((DONE, WAITING, LOST), start=1)),
+    an_end(4, DONE),
+    an_end(5, LOST),
+)
+
+
 def chained(*records: AuditRecord) -> list[ChainedRecord]:
     heads: dict[Stream, tuple[int, bytes]] = {}
     written: list[ChainedRecord] = []
@@ -84,6 +102,8 @@ def sound() -> Evidence:
     return Evidence(
         calls={call.ref: call for call in (DONE, WAITING, LOST)},
         results={DONE.ref: Result(output='{"done":1}', evidence=None, at=NOW + 3, erase_at=NOW + 10**9)},
+        log=LOG,
+        receipts={DONE.ref: [ACCEPTED], WAITING.ref: [ACCEPTED], LOST.ref: [ACCEPTED]},
         accepted=frozenset({DONE.ref, WAITING.ref, LOST.ref}),
         inputs=frozenset({WAITING.ref}),
         approvals={approval.id: approval for approval in (CONSUMED, SECOND)},
@@ -108,6 +128,10 @@ def remembered() -> Memory:
         memory.effects[ref] += 1
     memory.welcome(PAGE.id, PAGE.epoch)
     memory.app = AppStanding(state=AppState.ENABLED, version="1.0.0")
+    for place, call in enumerate((DONE, WAITING, LOST), start=1):
+        memory.listen(place, Heard(kind="tool.receipt", call_id=call.call_id, status="accepted", seq=1))
+    memory.listen(4, Heard(kind="tool.result", call_id=DONE.call_id, status="completed"))
+    memory.taken.add(WAITING.call_id)
     return memory
 
 
@@ -163,6 +187,8 @@ BREAKS: dict[str, Callable[[], Evidence]] = {
     "an app's files are whole, and no others are left": lambda: replace(sound(), folders={VERSION.digest: "half"}),
     "every change of an app left its record": lambda: without(AuditEvent.APP_ENABLED),
     "a page's epoch never goes back": lambda: replace(sound(), pages={PAGE.id: replace(PAGE, epoch=2)}),
+    "each receipt and end is told once": lambda: replace(sound(), log=(*LOG, an_end(6, DONE))),
+    "what was heard is in the log": lambda: replace(sound(), log=LOG[:3]),
 }
 
 
@@ -180,6 +206,33 @@ def test_an_app_may_be_what_was_asked_for_last() -> None:
     memory = remembered()
     memory.app_pending, memory.app = memory.app, AppStanding(state=AppState.DISABLED, version="1.0.0")
     assert judge(sound(), memory) == []
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        pytest.param(LOG[:-1], id="an end that is not told"),
+        pytest.param((*LOG, an_end(6, WAITING)), id="an end of a call that has none"),
+        pytest.param((LOG[0], *LOG[2:]), id="a receipt that is not told"),
+        pytest.param((*LOG, replace(LOG[0], seq=6)), id="a receipt that is told twice"),
+        pytest.param((*LOG[:4], replace(LOG[4], seq=6)), id="a place that is left out"),
+    ],
+)
+def test_a_log_that_tells_something_else_is_caught(log: Any) -> None:
+    assert "each receipt and end is told once" in broken(replace(sound(), log=log))
+
+
+def test_a_call_that_was_told_and_is_none_is_caught() -> None:
+    memory = remembered()
+    memory.taken.add("call-id-9")
+    assert broken(sound(), memory) == {"what was heard is in the log"}
+
+
+@pytest.mark.parametrize("place", [4, 6])
+def test_a_place_that_comes_twice_or_not_at_all_is_caught(place: int) -> None:
+    memory = remembered()
+    memory.listen(place, Heard(kind="tool.result", call_id=LOST.call_id, status="failed"))
+    assert "a conversation is told whole, and once" in broken(sound(), memory)
 
 
 def test_a_second_effect_is_caught() -> None:

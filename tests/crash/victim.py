@@ -15,7 +15,7 @@ from gateway.bootstrap import Gateway
 from gateway.failpoints import Point
 from tests.crash import press
 from tests.crash.evidence import Evidence, collect, look
-from tests.crash.scene import AGENTS, SCOPE, SITE, USER
+from tests.crash.scene import AGENTS, SCOPE, SITE, TALK, USER
 
 POINTS: Final = tuple(Point)
 _CELL: Final = 4
@@ -126,7 +126,11 @@ def live(birth: Birth, told: Connection) -> None:
 async def _grants(gateway: Gateway) -> Grants:
     admin = gateway.services.admin
     tokens = {
-        agent: (await admin.add_session(agent, user=USER, sites=[SITE], scope=[*SCOPE, press.RUN], by="rig")).token
+        agent: (
+            await admin.add_session(
+                agent, user=USER, sites=[SITE], scope=[*SCOPE, press.RUN], conversation=TALK, by="rig"
+            )
+        ).token
         for agent in AGENTS
     }
     return Grants(tokens=tokens, key=(await admin.add_key(SITE, capabilities=SCOPE, by="rig")).secret)

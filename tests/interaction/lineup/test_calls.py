@@ -178,6 +178,21 @@ async def test_lost_work_is_failed_with_outcome_unknown_and_never_ended_twice(ri
         assert (await stream.next()).payload["call_id"] == "next-0001"
 
 
+async def test_no_receipt_follows_an_end(rig: Rig, agent: Agent) -> None:
+    page = await rig.page(LIST)
+    async with agent.stream() as stream:
+        await agent.tool("todo.list", {}, call_id="late-0001")
+        running = await page.receive("invoke")
+        await page.send({"type": "started", "ref": running["ref"]})
+        rig.clock.advance(31_000)
+        await rig.sweep()
+        assert (await stream.receive("tool.result")).payload["error"]["code"] == "outcome_unknown"
+        # The start was noted before, and is stored a moment later, or not at all.
+        await records(rig, "call.lost")
+        receipts = await rig.store.run(lambda tx: tx.calls.receipts_of(running["ref"]))
+        assert [receipt.status for receipt in receipts] == ["accepted"]
+
+
 async def test_a_call_whose_time_is_over_is_expired_and_leaves_no_row(rig: Rig, agent: Agent) -> None:
     await rig.page(LIST)
     told = result_of(await agent.app("todo.list", {}, expires_at="2001-01-01T00:00:00Z"))
