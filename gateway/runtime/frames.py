@@ -150,7 +150,10 @@ class Frames:
             raise GatewayError(ErrorCode.BAD_REQUEST, text.message, reason=text.reason)
 
         def work(tx: Tx) -> Kept:
-            now = self._clock.now()
+            now, still = self._clock.now(), tx.instances.find(instance.id)
+            if still is None or not still.is_live:
+                # It was closed since: what an app session kept is what it had at its end.
+                raise unknown_instance(place)
             written = session_data.write(tx, instance.app, instance.app_session, text, revision=revision, now=now)
             present = written.present if isinstance(written, Conflict) else written
             is_taken = not isinstance(written, Conflict)

@@ -1,5 +1,6 @@
 """A start that needs the front, the operation it begins, and the one end of both (seed 002 §7, rules B5, F1, F3, F4)."""
 
+import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 
@@ -8,10 +9,11 @@ import pytest
 from capabilities.contract import Leave, Leaving
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import CallState
-from gateway.domain.errors import ErrorCode
+from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.intents import HostIntent
 from gateway.domain.operations import OperationState
 from gateway.runtime.ports import Tx
+from gateway.runtime.workspaces import Place
 from gateway.testing import FakeClock, MemoryStore
 from tests.unit.runtime.focus import MINUTE, Screen, a_screen, focus, receipts, result, with_focus
 from tests.unit.runtime.rig import Rig, running
@@ -309,3 +311,14 @@ async def test_the_end_of_work_of_an_app_session_that_is_over_stands_in_no_later
         [instance] = await rig.store.run(lambda tx: list(tx.instances.all_live()))
         lines = await rig.store.run(lambda tx: list(tx.app_sessions.entries(instance.app_session, limit=10)))
         assert [(line.kind.value, line.ref) for line in lines] == [("call_started", second)]
+
+
+async def test_nothing_is_kept_for_an_app_session_that_ends_meanwhile(rig: Rig) -> None:
+    screen, _, _ = await started(rig)
+    [instance] = await rig.store.run(lambda tx: list(tx.instances.all_live()))
+    place = Place(page=screen.page.live, instance=instance.id)
+    closing = rig.services.workspaces.intended(place, HostIntent.CLOSED)
+    keeping = rig.services.workspaces.keep(place, 0, {"n": 1})
+    _, refused = await asyncio.gather(closing, keeping, return_exceptions=True)
+    assert isinstance(refused, GatewayError)
+    assert await rig.store.run(lambda tx: tx.session_data.find(instance.app, instance.app_session)) is None
