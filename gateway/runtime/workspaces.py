@@ -188,29 +188,6 @@ class FrameLink(Protocol):
         ...
 
 
-class NoWorkspaces:
-    """A gateway that runs no mini apps: no page has an instance, so whatever one says of any is refused."""
-
-    async def arrived(self, _page: LivePage, /) -> None:
-        """Open nothing."""
-
-    async def hear(self, place: Place, _news: News, /) -> None:
-        """Refuse."""
-        raise unknown_instance(place)
-
-    async def keep(self, place: Place, _revision: int, _data: JsonObject, /) -> Kept:
-        """Refuse."""
-        raise unknown_instance(place)
-
-    async def intended(self, place: Place, _intent: HostIntent, /) -> None:
-        """Refuse."""
-        raise unknown_instance(place)
-
-    async def acted(self, place: Place, _action: Action, _tell: Tell, /) -> Any:
-        """Refuse."""
-        raise unknown_instance(place)
-
-
 def unknown_instance(place: Place) -> GatewayError:
     """The refusal of an instance that is not this page's; the same for one that never was."""
     return GatewayError(ErrorCode.BAD_REQUEST, f"instance `{place.instance[:128]}` is not open on this page")

@@ -10,8 +10,16 @@ from tests.interaction.page.rig import Rig
 
 pytestmark = pytest.mark.anyio
 
+FILES = (
+    "surface-host.js",
+    "surface-host.mjs",
+    "surface-host-ui.mjs",
+    "surface-host-apps.mjs",
+    "surface-host-pack.mjs",
+)
 
-@pytest.mark.parametrize("name", ["surface-host.js", "surface-host.mjs", "surface-host-ui.mjs"])
+
+@pytest.mark.parametrize("name", FILES)
 async def test_pages_of_any_origin_may_load_and_pin_the_files(rig: Rig, name: str) -> None:
     answer = await rig.http.get(f"/{name}", headers={"Origin": "https://anywhere.example.test"})
     assert answer.status_code == 200
@@ -31,7 +39,8 @@ async def test_a_pinned_address_never_changes_its_content(rig: Rig) -> None:
     assert answer.content == plain.content
     assert "immutable" in answer.headers["cache-control"]
     # What the script fetches beside itself is there as well.
-    assert (await rig.http.get("/surface-host/surface-host-ui.mjs")).status_code == 200
+    for name in FILES:
+        assert (await rig.http.get(f"/surface-host/{name}")).status_code == 200
 
 
 async def test_source_maps_are_json(rig: Rig) -> None:
@@ -46,7 +55,16 @@ async def test_a_file_already_held_is_not_sent_again(rig: Rig) -> None:
     assert (answer.status_code, answer.content) == (304, b"")
 
 
-@pytest.mark.parametrize("path", ["/surface-host/nothing.js", "/testing.mjs", "/surface-host/../manifest.json"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/surface-host/nothing.js",
+        "/testing.mjs",
+        "/sandbox-frame.html",
+        "/surface-host/agent-tools.mjs",
+        "/surface-host/../manifest.json",
+    ],
+)
 async def test_nothing_else_is_served(rig: Rig, path: str) -> None:
     assert (await rig.http.get(path)).status_code == 404
 
