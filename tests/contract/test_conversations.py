@@ -10,6 +10,7 @@ from gateway.domain.conversations import Asked, EndTold, EventTold, Following, M
 from gateway.domain.errors import ErrorCode
 from gateway.runtime.ports import Store, Tx
 from tests.contract.samples import NOW, a_call, a_result, a_session
+from tests.contract.stores import Opener
 
 pytestmark = pytest.mark.anyio
 
@@ -117,6 +118,32 @@ async def test_a_call_two_conversations_follow_is_told_in_both(store: Store) -> 
     kinds = [(type(m), m.seq) for m in await told(store)]
     assert kinds == [(ReceiptTold, 1), (EndTold, 2)]
     assert [(type(m), m.seq) for m in await told(store, OTHER)] == kinds
+
+
+@pytest.mark.parametrize("open_store", ["sqlite", "postgresql"], indirect=True)
+async def test_a_call_that_was_followed_before_a_restart_is_told_after_it(open_store: Opener) -> None:
+    store = open_store()
+    await store.run(followed)
+    await store.close()
+    again = open_store()
+    await again.run(lambda tx: tx.calls.add_receipt("call_1", "accepted", reason=None, at=NOW))
+    await again.run(lambda tx: tx.calls.save(ended(), was=CallState.DISPATCHED))
+    assert [type(m) for m in await told(again)] == [ReceiptTold, EndTold]
+    await again.close()
+
+
+async def test_a_call_that_is_followed_after_others_that_are_not_is_told(store: Store) -> None:
+    def first(tx: Tx) -> None:
+        tx.calls.add(a_call("call_2", state=CallState.DISPATCHED), "{}")
+        tx.calls.add_receipt("call_2", "accepted", reason=None, at=NOW)
+
+    def second(tx: Tx) -> None:
+        followed(tx)
+        tx.calls.add_receipt("call_1", "accepted", reason=None, at=NOW)
+
+    await store.run(first)
+    await store.run(second)
+    assert [m.call.ref for m in await told(store) if isinstance(m, ReceiptTold)] == ["call_1"]
 
 
 async def test_unknown_is_an_end_and_what_settles_it_later_is_not_told(store: Store) -> None:

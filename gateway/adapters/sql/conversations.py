@@ -108,6 +108,7 @@ _FOLLOW: Final = Statement(
     "ref",
     *_NAMES,
 )
+_ANY_FOLLOWED: Final = Statement(select(_F.call).limit(literal_column("1")))
 _OF_CALL = FOLLOWED.join(CALLS, CALLS.c.number == _F.call).join(CONVERSATIONS, _V.number == _F.conversation)
 _TELL_RECEIPT: Final = Statement(
     insert(MESSAGES).from_select(
@@ -238,17 +239,28 @@ class SqlConversations:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self._is_used: bool | None = None
 
     def follow(self, ref: str, following: Following) -> None:
+        self._is_used = True
         name = _values(following.talk)
         self._connection.write(_OPEN, (*name, 0))
         self._connection.write(_FOLLOW, (following.asked.value, ref, *name))
 
     def told_receipt(self, ref: str, at: int) -> None:
         """The newest receipt of a call was just added; a call nobody follows leaves no message."""
-        self._connection.write(_TELL_RECEIPT, (at, ref))
+        if self._is_any_followed():
+            self._connection.write(_TELL_RECEIPT, (at, ref))
+
+    def _is_any_followed(self) -> bool:
+        # Where nobody speaks LineUp, no call pays for it. What is rolled back or forgotten since may leave this true.
+        if self._is_used is None:
+            self._is_used = self._connection.fetch_one(_ANY_FOLLOWED) is not None
+        return self._is_used
 
     def told_end(self, call: Call, at: int) -> None:
+        if not self._is_any_followed():
+            return
         code = None if call.code is None else call.code.value
         self._connection.write(_TELL_END, (at, call.state.value, code, call.message, call.ref))
 
