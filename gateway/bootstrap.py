@@ -471,8 +471,7 @@ def wire(
     )
     execution.connect_apps(frames, running)
     contexts = Contexts(pages=pages, ids=ids)
-    lineup_calls = Lineup(spine=spine, calls=calls)
-    lineup_calls.connect_surfaces(LineupSurfaces(calls=calls, inventories=inventories))
+    lineup_calls = Lineup(spine=spine, calls=calls, surfaces=LineupSurfaces(calls=calls, inventories=inventories))
     # Ages are judged by the wall: a clock that only once was far ahead would make everything old.
     retention = Retention(store=store, live=live, clock=wall, meter=telemetry.meter)
     bundles = Bundles(host.files)
@@ -512,7 +511,7 @@ def wire(
             inventories=inventories,
             contexts=contexts,
         ),
-        conversations=Conversations(spine=spine, clock=clock, calls=calls),
+        conversations=Conversations(spine=spine, calls=calls),
         lineup=lineup_calls,
         admin=Admin(
             spine=spine,

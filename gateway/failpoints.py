@@ -151,6 +151,8 @@ class Point(StrEnum):
     TAKEN_WRITTEN = "taken_written"
     """The marks of taken results · their commit."""
 
+    EVENT_TOLD = "event_told"
+    """What a person did in a surface, in the log of a conversation · its commit."""
     MESSAGE_DUE = "message_due"
     """A message read from the log · its last byte on the wire."""
     MESSAGE_SENT = "message_sent"

@@ -140,7 +140,9 @@ def _notes(kind: str) -> Iterator[str]:
         ),
         "ui.open": (
             f"- html, css and js of a bundle are at most {BUNDLE_BYTES} bytes together.",
-            "- A `ui.` message that was done is answered 204. Where nothing can show the surface it is `unsupported`.",
+            "- A `ui.` message is the call of `ui.surface_open`, `ui.surface_patch` or `ui.surface_close`, by the same rules. What was done is answered 204; a refusal is told by HTTP, with the status [its code](codes.md) has there. Whoever may not show surfaces gets `unsupported`.",
+            "- It has one answer, now: where a person would have to agree first it is refused, and is asked for by `tool.call`.",
+            "- A bundle that the agent brings is `unsupported` so far.",
         ),
         "client.inventory": (
             "- `standard_components` are those that can be called now.",

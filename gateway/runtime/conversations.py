@@ -1,21 +1,20 @@
-"""The logs of conversations at work: who reads on, who is woken, and what a surface adds (design §10).
+"""The logs of conversations at work: who reads on, and who is woken (design §10).
 
 A bell only says that there may be something: what there is stands in the log, and is read from there.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import Call
-from gateway.domain.canonical import canonical
 from gateway.domain.conversations import EndTold, EventTold, Message, Talk
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.admission import may_see
 from gateway.runtime.calls import Calls
-from gateway.runtime.effects import After, Effect, LogGrew, Receipted
-from gateway.runtime.ports import Clock, Tx
+from gateway.runtime.effects import Effect, LogGrew, Receipted
+from gateway.runtime.ports import Tx
 from gateway.runtime.spine import Spine
 
 Bell = Callable[[], None]
@@ -45,9 +44,8 @@ _NOT_STARTED: Final = frozenset({ErrorCode.APP_ACTIVATION_FAILED, ErrorCode.APP_
 class Conversations:
     """One per gateway."""
 
-    def __init__(self, *, spine: Spine, clock: Clock, calls: Calls) -> None:
+    def __init__(self, *, spine: Spine, calls: Calls) -> None:
         self._spine = spine
-        self._clock = clock
         self._bells: dict[tuple[str, str], list[Bell]] = {}
         calls.on_change(self._changed)
         spine.on(Receipted, self._receipted)
@@ -90,17 +88,6 @@ class Conversations:
             return Read(messages=seen, place=found[-1].seq if found else after, reasons=reasons)
 
         return await self._spine.store.run(work)
-
-    async def tell_event(self, session: AgentSession, instance: str, event: str, data: Mapping[str, Any]) -> None:
-        """Tell the agent what a person did in the surface `instance`; the caller has judged all three."""
-        body = canonical({"instance_id": instance, "event": event, "data": dict(data)}).decode()
-
-        def work(tx: Tx) -> After:
-            tx.conversations.tell_event(Talk.of(session), body, self._clock.now())
-            return After(None)
-
-        await self._spine.run(work)
-        self._ring((session.agent, session.user))
 
     def _observed(self, effect: Effect) -> None:
         # Whatever follows from a commit about a call: a receipt may have been written with it.

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.calls import Call, Receipt, Result
 from gateway.domain.conversations import Asked, Following, Talk
-from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.calls import Calls, is_finished
 from gateway.runtime.conversations import why_not_started
 from gateway.runtime.ports import Tx
@@ -59,7 +58,7 @@ class Opening:
 
 class Surfaces(Protocol):
     """Who shows surfaces on pages. Each method returns once it is sure to happen; what the person does in a surface
-    comes back by `Conversations.tell_event`.
+    comes back by the log of the conversation.
 
     Raises:
         GatewayError: it will not: nothing was changed. The door tells and audits it.
@@ -78,29 +77,12 @@ class Surfaces(Protocol):
         ...
 
 
-class _NoSurfaces:
-    """`Surfaces` where nothing shows any."""
-
-    async def open(self, session: AgentSession, opening: Opening) -> None:  # noqa: ARG002 - the port's
-        raise _unsupported()
-
-    async def patch(self, session: AgentSession, instance: str, state: Mapping[str, Any]) -> None:  # noqa: ARG002
-        raise _unsupported()
-
-    async def close(self, session: AgentSession, instance: str, reason: str | None) -> None:  # noqa: ARG002
-        raise _unsupported()
-
-
 class Lineup:
     """Use cases behind the envelope."""
 
-    def __init__(self, *, spine: Spine, calls: Calls) -> None:
+    def __init__(self, *, spine: Spine, calls: Calls, surfaces: Surfaces) -> None:
         self._spine = spine
         self._calls = calls
-        self.surfaces: Surfaces = _NoSurfaces()
-
-    def connect_surfaces(self, surfaces: Surfaces) -> None:
-        """Give it the way to surfaces."""
         self.surfaces = surfaces
 
     async def call(
@@ -134,7 +116,3 @@ class Lineup:
             return Standing(call=call, receipt=tx.calls.receipts_of(call.ref)[-1])
 
         return await self._spine.store.run(work)
-
-
-def _unsupported() -> GatewayError:
-    return GatewayError(ErrorCode.UNSUPPORTED, "no surface can be shown here")

@@ -7,7 +7,6 @@ import orjson
 
 from gateway.domain.errors import ErrorCode
 from gateway.protocol import lineup
-from gateway.protocol.lineup.words import REFUSALS
 from gateway.transports.errors import STATUSES
 from gateway.transports.lineup.door import MESSAGES, STREAM
 
@@ -17,12 +16,8 @@ _DESCRIPTION: Final = """\
 `lineup.v1` for agents. docs/reference/lineup-v1.md says what the messages mean; docs/reference/codes.md lists the codes.
 """
 
-_HERE: Final = [
-    code
-    for code, status in REFUSALS.items()
-    if (status is None or code is ErrorCode.UNSUPPORTED) and not code.value.startswith("admin.")
-]
-"""What is told by HTTP; the others are told by messages."""
+_HERE: Final = [code for code in ErrorCode if not code.value.startswith("admin.")]
+"""What is told by HTTP: a `ui.` message has no answer of its own, so whatever refuses it is."""
 
 
 def document() -> bytes:

@@ -11,7 +11,10 @@ from typing import Any, Final
 import httpx
 
 from gateway.domain.agent_sessions import AgentSession
+from gateway.domain.canonical import canonical
+from gateway.domain.conversations import Talk
 from gateway.runtime.calls import TAKEN_MS
+from gateway.runtime.effects import After, LogGrew
 from tests.interaction.page.rig import Rig
 
 PATIENCE: Final = 5.0
@@ -174,6 +177,14 @@ async def an_agent(rig: Rig, agent: str = "alice", user: str = "ann", **grant: A
     """A new session of `agent` at the door."""
     session, token = await rig.grant(agent, user, **grant)
     return Agent(http=rig.http, session=session, token=token)
+
+
+async def happens(rig: Rig, agent: Agent, instance: str, event: str, data: dict[str, Any]) -> None:
+    """A person does something in a surface of this agent's conversation."""
+    talk = Talk.of(agent.session)
+    body = canonical({"instance_id": instance, "event": event, "data": data}).decode()
+    told = (LogGrew(talk=talk),)
+    await rig.services.spine.run(lambda tx: After(tx.conversations.tell_event(talk, body, rig.clock.now()), told))
 
 
 async def records(rig: Rig, event: str, **facts: Any) -> list[dict[str, Any]]:

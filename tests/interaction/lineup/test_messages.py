@@ -12,7 +12,7 @@ from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.runtime.lineup import Opening
 from gateway.transports.lineup.messages import DEPTH
 from tests.interaction.lineup.apps import offered
-from tests.interaction.lineup.client import LATER, Agent, an_agent, records
+from tests.interaction.lineup.client import LATER, Agent, an_agent, happens, records
 from tests.interaction.page.rig import LIST, Rig
 
 pytestmark = pytest.mark.anyio
@@ -397,7 +397,7 @@ class Shown:
 
 async def test_what_can_show_surfaces_is_told_what_was_judged(rig: Rig, agent: Agent) -> None:
     shown = Shown()
-    rig.services.lineup.connect_surfaces(shown)
+    rig.services.lineup.surfaces = shown
     largest = {**BUNDLE, "html": "x" * 163_840}
     for kind, payload in (
         *SURFACES.items(),
@@ -423,11 +423,11 @@ async def test_what_a_person_did_in_a_surface_comes_on_the_stream(rig: Rig, agen
     async with agent.stream() as stream, other.stream() as elsewhere:
         for each in (stream, elsewhere):
             await each.receive("app.list")
-        await rig.services.conversations.tell_event(agent.session, "face-1", "draw", {"größe": [1, 2]})
+        await happens(rig, agent, "face-1", "draw", {"größe": [1, 2]})
         event = await stream.next()
         assert (event.kind, event.message["id"]) == ("ui.event", "msg-1")
         assert event.payload == {"instance_id": "face-1", "event": "draw", "data": {"größe": [1, 2]}}
-        await rig.services.conversations.tell_event(other.session, "face-2", "close", {})
+        await happens(rig, other, "face-2", "close", {})
         assert (await elsewhere.next()).payload["event"] == "close"
 
 

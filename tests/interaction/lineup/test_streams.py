@@ -10,7 +10,7 @@ from gateway.domain.configuration import Configuration
 from gateway.testing import FakeClock
 from gateway.transports.lineup.streams import BATCH, STREAMS
 from tests.interaction.lineup.apps import offered
-from tests.interaction.lineup.client import PATIENCE, Agent, Stream, an_agent, records
+from tests.interaction.lineup.client import PATIENCE, Agent, Stream, an_agent, happens, records
 from tests.interaction.page.rig import ADD, LIST, Page, Rig, configuration, running
 from tests.support.databases import open_own
 
@@ -207,7 +207,7 @@ async def test_a_renewed_grant_goes_on_with_the_conversation_as_far_as_it_reache
         assert told(await rest(stream, 1)) == [(2, "tool.result", "first-001")]
     async with narrow.stream(after=0) as stream:
         assert [(await stream.next()).kind for _ in range(2)] == ["client.inventory", "app.list"]
-        await rig.services.conversations.tell_event(narrow.session, "face-1", "draw", {"x": 1})
+        await happens(rig, narrow, "face-1", "draw", {"x": 1})
         event = await stream.next()
         assert (event.kind, event.place) == ("ui.event", 3)
         assert event.payload == {"instance_id": "face-1", "event": "draw", "data": {"x": 1}}
