@@ -18,6 +18,7 @@ from gateway.domain.sites import AgentProfile
 from gateway.runtime.ports import Clock, Store
 from gateway.settings import Limits, Outbox
 from gateway.settings import Server as ServerSettings
+from policy.model import Rule
 from tests.support.databases import url_for
 from tests.support.mcp_gateway import ACCEPT, MODERN, free_port, site
 
@@ -125,9 +126,14 @@ async def serving(
     store: Store | None = None,
     clock: Clock | None = None,
     outbox: Outbox | None = None,
+    expose: tuple[str, ...] = (),
+    rules: tuple[Rule, ...] = (),
     **limits: int,
 ) -> AsyncGenerator[Whole]:
-    """Run one until the block ends; `server` and `limits` are fields of the settings."""
+    """Run one until the block ends; `server` and `limits` are fields of the settings.
+
+    `expose` are patterns beside `todo.*`, for the site and in the scope of the grant.
+    """
     port = free_port()
     plain: dict[str, Any] = {
         "listen_port": port,
@@ -139,9 +145,9 @@ async def serving(
         revision="policy-000000000001",
         server=ServerSettings(**{**plain, **(server or {})}),
         limits=Limits(**{"calls_per_minute": 100_000, "calls_burst": 10_000, **limits}),
-        sites={"todo": site("todo")},
+        sites={"todo": site("todo", "todo.*", *expose)},
         agents={name: AgentProfile(name=name, label=name) for name in ("coder", "other")},
-        rules=(),
+        rules=rules,
         outbox=outbox or Outbox(),
     )
     async with build(configuration, data, store=store, clock=clock) as gateway:
@@ -150,7 +156,7 @@ async def serving(
             "coder",
             user="ada",
             sites=["todo"],
-            scope=["runtime.*", "todo.*"],
+            scope=["runtime.*", "todo.*", *expose],
             conversation=CONVERSATION,
             by="test",
         )
