@@ -210,7 +210,13 @@ async def test_another_load_of_the_outer_frame_ends_it_too(visit: Visit) -> None
 async def test_no_window_message_moves_the_outer_frame_once_it_has_its_port(visit: Visit) -> None:
     tab = await Surfaces.opened(visit)
     await tab.opens(js=ECHO, state={"n": 1})
-    forged = "(target) => { const { port1, port2 } = new MessageChannel(); target.postMessage('', '*', [port2]); window.stolen = port1; }"
+    assignment = '{"html":"<p>mine</p>","css":"","js":"","handlers":false,"profile":"compat","lang":"en"}'
+    forged = f"""(target) => {{
+      const {{ port1, port2 }} = new MessageChannel();
+      target.postMessage('', '*', [port2]);
+      port1.postMessage('{assignment}');
+      window.stolen = port1;
+    }}"""
     await tab.tells(f"({forged})(parent)")
     outer = tab.inner().parent_frame
     assert outer is not None
