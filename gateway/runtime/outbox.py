@@ -1,12 +1,12 @@
 """The relay: takes entries from the outbox in the order of each key and hands them to the consumer, at least once.
 
 Every attempt holds a lease, so that two relays of one database share the work, and what a crash cut off is tried again
-when its lease ends. An entry that used up its attempts is dead: audited, listed, and in nobody's way. Nothing here
+when its lease ends. What came of an attempt and the claim to the next one are one commit: a busy key costs the store no
+more than that for each entry. An entry that used up its attempts is dead: audited, listed, and in nobody's way. Nothing here
 waits for a consumer that does not answer, but the entries behind the one it does not take.
 """
 
 import asyncio
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -24,7 +24,7 @@ from gateway.runtime.telemetry import NO_METER, Meter, names
 ABREAST: Final = 8
 """Entries on their way at once, each of another key."""
 
-LEASE_SLACK_MS: Final = 20_000
+LEASE_SLACK_MS: Final = 10_000
 """How much longer a lease is than an attempt may take: time for the store to note what came of it."""
 
 LOOK_MS: Final = 60_000
@@ -41,8 +41,16 @@ _log = structlog.get_logger("ostiary.outbox")
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
+    lease: str
     entries: tuple[OutboxEntry, ...]
-    next_due: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    entry: OutboxEntry | None
+    """None where the lease was lost."""
+
+    turn: _Turn
 
 
 class Relay:
@@ -68,6 +76,7 @@ class Relay:
         self._meter = meter
         self._is_wanted = asyncio.Event()
         self._under_way: set[asyncio.Task[None]] = set()
+        self._is_stopping = False
 
     def wake(self) -> None:
         """Something may be due now."""
@@ -96,14 +105,16 @@ class Relay:
         room = ABREAST - len(self._under_way)
         if room <= 0:
             return None
-        lease = self._ids.name("lease")
-        turn = await self._spine.store.run(partial(self._claim, lease, room))
+        turn, due = await self._spine.store.run(partial(self._look, self._ids.name("lease"), room))
         reach(Point.OUTBOX_LEASED)
         for entry in turn.entries:
-            task = asyncio.get_running_loop().create_task(self._attempt(entry, lease))
+            task = asyncio.get_running_loop().create_task(self._attempts(entry, turn.lease))
             self._under_way.add(task)
             task.add_done_callback(self._done)
-        return turn.next_due
+        return due
+
+    def _look(self, lease: str, room: int, tx: Tx) -> tuple[_Turn, int | None]:
+        return self._claim(lease, room, tx), tx.outbox.next_due()
 
     def _claim(self, lease: str, room: int, tx: Tx) -> _Turn:
         now = self._clock.now()
@@ -116,14 +127,25 @@ class Relay:
                 # Its last attempt ended with the process that made it.
                 dead = step(entry, OutboxEvent.GIVE_UP, now=now, error="nobody heard what came of its last attempt")
                 self._save(tx, dead, lease, now)
-        return _Turn(tuple(live), tx.outbox.next_due())
+        return _Turn(lease, tuple(live))
 
-    async def _attempt(self, entry: OutboxEntry, lease: str) -> None:
+    async def _attempts(self, entry: OutboxEntry, lease: str) -> None:
+        """One attempt, and then at whatever is due next, until nothing is."""
+        turn = _Turn(lease, (entry,))
+        while turn.entries:
+            turn = await self._attempt(turn.entries[0], turn.lease)
+
+    async def _attempt(self, entry: OutboxEntry, lease: str) -> _Turn:
         why = await self._delivered(entry)
         reach(Point.OUTBOX_ANSWERED)
-        with suppress(StoreBusy, StoreUnavailable):  # the gateway stops; the lease ends by itself
-            moved = await self._spine.insist(partial(self._spine.store.run, partial(self._settle, entry, lease, why)))
-            self._note(entry, moved, why)
+        unit = partial(self._settle, entry, lease, why, self._ids.name("lease"))
+        try:
+            settled = await self._spine.insist(partial(self._spine.store.run, unit))
+        except (StoreBusy, StoreUnavailable):  # the gateway stops; the lease ends by itself
+            return _Turn(lease, ())
+        reach(Point.OUTBOX_LEASED)
+        self._note(entry, settled.entry, why)
+        return settled.turn
 
     async def _delivered(self, entry: OutboxEntry) -> Undelivered | None:
         try:
@@ -135,7 +157,7 @@ class Relay:
             _log.exception("outbox_sink_failed", event_id=entry.id, error=type(bug).__name__)
             return Undelivered(error=f"the sink failed: {type(bug).__name__}")
 
-    def _settle(self, entry: OutboxEntry, lease: str, why: Undelivered | None, tx: Tx) -> OutboxEntry | None:
+    def _settle(self, entry: OutboxEntry, lease: str, why: Undelivered | None, following: str, tx: Tx) -> _Settled:
         now = self._clock.now()
         if why is None:
             moved = step(entry, OutboxEvent.DELIVER, now=now)
@@ -144,8 +166,8 @@ class Relay:
         try:
             self._save(tx, moved, lease, now)
         except StaleState:
-            return None
-        return moved
+            return _Settled(None, _Turn(following, ()))
+        return _Settled(moved, _Turn(following, ()) if self._is_stopping else self._claim(following, 1, tx))
 
     def _save(self, tx: Tx, moved: OutboxEntry, lease: str, now: int) -> None:
         tx.outbox.save(moved, holder=lease)
@@ -191,6 +213,7 @@ class Relay:
                 wait.cancel()
 
     async def _finish(self) -> None:
+        self._is_stopping = True
         if self._under_way:
             await asyncio.wait(tuple(self._under_way), timeout=FINISH_SECONDS)
         for task in tuple(self._under_way):

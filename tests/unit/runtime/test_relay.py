@@ -1,10 +1,10 @@
 """The relay over a store in memory and a clock that is advanced."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -13,11 +13,14 @@ from gateway.domain.outbox import OutboxEntry, OutboxEvent, OutboxState, Patienc
 from gateway.runtime.admin.outbox import DeadLetters
 from gateway.runtime.announcements import AnnouncingStore
 from gateway.runtime.outbox import ABREAST, LEASE_SLACK_MS, Relay
+from gateway.runtime.ports import Tx
 from gateway.runtime.spine import Spine
 from gateway.testing import FakeClock, MemorySink, MemoryStore, SequentialIds
 from tests.contract.samples import an_entry
 
 pytestmark = pytest.mark.anyio
+
+T = TypeVar("T")
 
 ATTEMPT_MS = 10_000
 LEASE_MS = ATTEMPT_MS + LEASE_SLACK_MS
@@ -34,6 +37,7 @@ class Post:
     clock: FakeClock
     sink: Any
     relay: Relay
+    task: asyncio.Task[None]
 
     async def add(self, *names: str, key: str = "ses_1") -> None:
         entries = [an_entry(name, key=key, at=self.clock.now()) for name in names]
@@ -67,7 +71,7 @@ async def posting(
     relay = Relay(spine=spine, clock=clock, ids=SequentialIds(), sink=sink, patience=PATIENCE, attempt_ms=ATTEMPT_MS)
     store.on_written = relay.wake
     task = asyncio.create_task(relay.run())
-    post = Post(memory, store, spine, clock, sink, relay)
+    post = Post(memory, store, spine, clock, sink, relay, task)
     await post.settle()
     try:
         yield post
@@ -75,6 +79,16 @@ async def posting(
         spine.close()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+class Counted(MemoryStore):
+    """Counts what is committed."""
+
+    commits = 0
+
+    async def run(self, work: Callable[[Tx], T], heard: Callable[[T], None] | None = None) -> T:
+        self.commits += 1
+        return await super().run(work, heard)
 
 
 class Slow:
@@ -239,6 +253,32 @@ async def test_who_comes_back_after_its_lease_changes_nothing() -> None:
         sent = step(theirs, OutboxEvent.DELIVER, now=until)
         await post.memory.run(lambda tx: tx.outbox.save(sent, holder="other relay"))
         assert (await post.find("a:1")).state is OutboxState.SENT
+
+
+async def test_a_busy_key_costs_one_commit_for_each_entry() -> None:
+    memory, slow = Counted(), Slow()
+    async with posting(slow, memory) as post:
+        await post.add("a:1", "a:2", "a:3", "a:4")
+        for name in ("a:1", "a:2", "a:3"):
+            before = memory.commits
+            slow.waiting[name].set_result(None)
+            await post.settle()
+            assert memory.commits == before + 1
+        assert slow.offered == ["a:1", "a:2", "a:3", "a:4"]
+
+
+async def test_a_relay_that_stops_hears_what_is_on_its_way_and_begins_nothing_more() -> None:
+    slow = Slow()
+    async with posting(slow) as post:
+        await post.add("a:1", "a:2")
+        post.task.cancel()
+        await post.settle()
+        slow.waiting["a:1"].set_result(None)
+        await post.settle()
+        assert post.task.done()
+        first, second = await post.find("a:1"), await post.find("a:2")
+        assert (first.state, second.state, second.attempts) == (OutboxState.SENT, OutboxState.PENDING, 0)
+        assert slow.offered == ["a:1"]
 
 
 async def test_a_store_that_fails_is_asked_again() -> None:
