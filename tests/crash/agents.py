@@ -22,6 +22,7 @@ from tests.crash.page import Page
 from tests.crash.press import RUN
 from tests.crash.scene import SCRIBE
 from tests.crash.scribe import Scribe
+from tests.crash.timer import DRAW, START, STOP
 from tests.support.mcp_gateway import ACCEPT, MODERN, last_message
 
 GONE: Final = (httpx.HTTPError, OSError)
@@ -62,6 +63,10 @@ class Agents:
             self._break_promise,
             self._press,
             self._press_badly,
+            self._focus,
+            self._stop_focus,
+            self._draw,
+            self._wander,
             self._ask_wrongly,
             self._list,
             self._shake_page,
@@ -266,6 +271,27 @@ class Agents:
         await asyncio.sleep(self.dice.uniform(0.1, 0.6))
         await self._kept(self.call, self._fresh("coder", RUN, self.dice.choice(("die", "die", "hang"))))
 
+    async def _focus(self) -> None:
+        """A short operation, waited for to its end, or cancelled meanwhile."""
+        await self.page.is_there.wait()
+        asked = self._fresh("helper", START, "focus")
+        told = await self._kept(self.invoke, asked, wait=self.dice.choice((0, 2)))
+        if told is not None and self.dice.random() < 0.2:
+            await self._follow(told, "cancel", {"ref": told.ref})
+        await asyncio.sleep(self.dice.uniform(0, 0.2))
+
+    async def _stop_focus(self) -> None:
+        await asyncio.sleep(self.dice.uniform(0.2, 0.8))
+        await self._kept(self.invoke, self._fresh("helper", STOP, "stop"), wait=1)
+
+    async def _draw(self) -> None:
+        await self.page.is_there.wait()
+        await self._kept(self.invoke, self._fresh("helper", DRAW, "draw"), wait=self.dice.choice((0, 2)))
+
+    async def _wander(self) -> None:
+        await asyncio.sleep(self.dice.uniform(0.1, 0.6))
+        await self.page.wander()
+
     async def _ask_wrongly(self) -> None:
         """Ask for what no schema allows: it is refused, and its key names nothing."""
         await self.page.is_there.wait()
@@ -304,4 +330,8 @@ class Agents:
 
 
 def _arguments(asked: Asked) -> dict[str, Any]:
+    if asked.capability == START:
+        return {"minutes": 2 + len(asked.title) % 3}
+    if asked.capability == STOP:
+        return {}
     return {"text": asked.title} if asked.capability == "runtime.echo" else {"title": asked.title}

@@ -9,11 +9,15 @@ import orjson
 
 from capabilities.package import PackageRefused, package_of
 from gateway.adapters.app_files import FOLDER, FolderAppFiles
+from gateway.domain.activations import Activation
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditEvent, ChainedRecord
 from gateway.domain.calls import Call, Receipt, Result
 from gateway.domain.conversations import Message, Talk
+from gateway.domain.instances import Instance
 from gateway.domain.mini_apps import AppVersion, MiniApp
+from gateway.domain.operations import Operation
+from gateway.domain.outbox import OutboxEntry, OutboxState
 from gateway.domain.pages import PageSession
 from gateway.runtime.ports import FilesRefused, Tx
 from tests.crash.scene import SCRIBE, TALK, USER
@@ -39,7 +43,7 @@ class Evidence:
     log: Sequence[Message]
     """What the conversation of the agent that speaks LineUp is told."""
     receipts: Mapping[str, Sequence[Receipt]]
-    """Of that agent's calls."""
+    """Of each call."""
     accepted: frozenset[str]
     """The calls whose first receipt is `accepted`."""
     inputs: frozenset[str]
@@ -52,6 +56,13 @@ class Evidence:
     """What lies where packages are kept, by name, and what is wrong with it."""
     pressed: Mapping[str, int]
     """How often the app in a worker did the work of each ref, as the app itself noted."""
+    operations: Mapping[str, Operation]
+    """By the ref of their call."""
+    attempts: Sequence[Activation]
+    """Those that are live."""
+    instances: Sequence[Instance]
+    """Those that are live."""
+    outbox: Mapping[str, OutboxEntry]
     used: int
     open: int
     records: Sequence[ChainedRecord]
@@ -80,7 +91,7 @@ def collect(tx: Tx) -> Evidence:
         calls=calls,
         results=results,
         log=tx.conversations.read(Talk(agent=SCRIBE, user=USER, name=TALK), after=0, limit=ALL),
-        receipts={ref: tx.calls.receipts_of(ref) for ref, call in calls.items() if call.agent == SCRIBE},
+        receipts={ref: tx.calls.receipts_of(ref) for ref in calls},
         accepted=frozenset(ref for ref in calls if _is_accepted(tx, ref)),
         inputs=frozenset(ref for ref in calls if tx.calls.input_of(ref) is not None),
         approvals={approval.id: approval for approval in approvals if approval is not None},
@@ -91,6 +102,10 @@ def collect(tx: Tx) -> Evidence:
         },
         folders={},
         pressed={},
+        operations={ref: operation for ref in calls if (operation := tx.operations.find_of_call(ref)) is not None},
+        attempts=list(tx.activations.all_live()),
+        instances=list(tx.instances.all_live()),
+        outbox={entry.id: entry for state in OutboxState for entry in tx.outbox.page(state, above=0, limit=ALL)},
         used=used,
         open=still_open,
         records=records,

@@ -20,6 +20,7 @@ from gateway.domain.conversations import EndTold, Message, ReceiptTold
 from gateway.domain.errors import ErrorCode
 from gateway.domain.mini_apps import AppState
 from gateway.protocol.lineup.words import ENDS
+from tests.crash import judge_outbox, judge_running
 from tests.crash.administrator import APP
 from tests.crash.evidence import Evidence, Record
 from tests.crash.memory import FINAL, AppStanding, Contradiction, Heard, Memory
@@ -233,7 +234,10 @@ def _states(records: list[Record]) -> list[frozenset[CallState]]:
     states: list[frozenset[CallState]] = []
     for record in records:
         if record.event is not AuditEvent.APPROVAL_DECIDED:
-            states.append(frozenset({CallState(str(record.facts["state"]))}))
+            state = CallState(str(record.facts["state"]))
+            # What waited for its app is let go by what the app became, which leaves a record of its own.
+            is_waiting = state is CallState.WAITING_ACTIVATION
+            states.append(frozenset({state, CallState.READY} if is_waiting else {state}))
         elif record.facts["state"] == ApprovalState.APPROVED:
             states.append(frozenset({CallState.READY, CallState.WAITING_ACTIVATION}))
     return states
@@ -269,6 +273,9 @@ def _nothing_stays_dispatched(case: Case) -> Iterator[str]:
         return
     for ref, before in _before_the_start(case):
         row = case.evidence.calls[ref]
+        if row.operation is not None:
+            # What an operation carries goes on, or came to its end when its time was over (rules B5).
+            continue
         if CallState.DISPATCHED in before and row.state is not CallState.UNKNOWN:
             yield f"{ref} was dispatched at the kill and is `{row.state}`"
         if CallState.UNKNOWN in before and row.state is not CallState.UNKNOWN:
@@ -439,4 +446,14 @@ CLAUSES: Final[Mapping[str, Clause]] = {
     "an app is as it was told, or as was asked": _an_app_is_as_it_was_told_or_as_was_asked,
     "an app's files are whole, and no others are left": _the_files_of_an_app_are_whole_and_no_others_are_left,
     "every change of an app left its record": _every_change_of_an_app_left_its_record,
+    "an operation ends with its call": judge_running.an_operation_ends_with_its_call,
+    "what was started is carried": judge_running.what_was_started_was_carried,
+    "one attempt and one instance live": judge_running.one_attempt_and_one_instance_live,
+    "what waits is waited for": judge_running.what_waits_is_waited_for,
+    "every fact has its entry in the outbox": judge_outbox.every_fact_has_its_entry,
+    "what the outbox tells is true": judge_outbox.what_is_told_is_true,
+    "what a handler emitted is in the outbox": judge_outbox.what_was_emitted_is_there,
+    "what was sent arrived, and nothing else": judge_outbox.what_was_sent_arrived_and_nothing_else,
+    "what is in order arrives in order": judge_outbox.each_key_arrived_in_order,
+    "what never leaves is not told": judge_outbox.nothing_secret_is_told,
 }

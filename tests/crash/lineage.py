@@ -13,8 +13,10 @@ import httpx
 from websockets.exceptions import WebSocketException
 
 from gateway.failpoints import Point
+from gateway.transports.control import ControlClient
 from tests.crash.administrator import Administrator
 from tests.crash.agents import GONE, Agents
+from tests.crash.consumer import Consumer, mind
 from tests.crash.gateway import Life, start
 from tests.crash.judge import judge, standing_of
 from tests.crash.memory import Contradiction, Memory
@@ -34,6 +36,8 @@ ATTEMPTS: Final = 3
 """Lives that are tried for one kill: in some the load never comes by its point."""
 
 SETTLE_SECONDS: Final = 5.0
+DELIVER_SECONDS: Final = 60.0
+"""Longer than the lease a killed gateway leaves behind."""
 LAST_WORDS: Final = 0.1
 """How long answers that came before the end are read after it."""
 
@@ -71,12 +75,14 @@ class Lineage:
         self._administrator = Administrator(
             self.folder / "data", self.folder, self.memory, Random(f"{self.seed} administrator")
         )
+        self._consumer = Consumer(free_port(self._dice), self.memory, Random(f"{self.seed} consumer"))
         self._config = self.folder / "ostiary.yaml"
         self._configure()
 
     async def run(self, kills: list[Kill]) -> None:
         """Die `kills` times, then settle."""
         visiting: asyncio.Task[None] | None = None
+        await self._consumer.open()
         try:
             born = self._alive(await self._begin(makes_grants=True))
             self._grants = born.grants
@@ -93,6 +99,7 @@ class Lineage:
                 await asyncio.gather(visiting, return_exceptions=True)
             await self._stop(signal.SIGKILL)
             await self._http.aclose()
+            self._consumer.close()
 
     # -- one kill -------------------------------------------------------------------------------------------------
 
@@ -142,7 +149,20 @@ class Lineage:
                     raise ended
 
     async def _work(self, agents: Agents, life: Life) -> None:
-        await asyncio.gather(agents.work(lambda: life.is_over), self._administrator.work(lambda: life.is_over))
+        await asyncio.gather(
+            agents.work(lambda: life.is_over),
+            self._administrator.work(lambda: life.is_over),
+            self._mind(life),
+        )
+
+    async def _mind(self, life: Life) -> None:
+        """Look after dead letters until the gateway is gone."""
+        while not life.is_over:
+            await asyncio.to_thread(mind, self._control)
+            await asyncio.sleep(self._dice.uniform(0.1, 0.6))
+
+    def _control(self) -> ControlClient:
+        return ControlClient(self.folder / "data")
 
     async def _provoke(self, life: Life, kill: Kill) -> None:
         if kill.point is None:
@@ -190,6 +210,7 @@ class Lineage:
         await self._catch_up(agents)
         if page.owes:
             self.memory.contradict("what the page owes is acked", "answers stay in its outbox")
+        await self._deliver_all()
         await self._stop()
         if life.process.exitcode != 0:
             self.memory.contradict("a graceful end is one", f"it ended with {life.process.exitcode}")
@@ -209,6 +230,19 @@ class Lineage:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
 
+    async def _deliver_all(self) -> None:
+        """The consumer is well again: everything arrives, the latest at the end of the leases of killed lives."""
+        self._consumer.is_well = True
+        waiting: list[dict[str, Any]] | None = None
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DELIVER_SECONDS):
+                while (waiting := await asyncio.to_thread(mind, self._control)) != []:
+                    await asyncio.sleep(0.1)
+        if waiting != []:
+            first = waiting[0] if waiting else None
+            count = None if waiting is None else len(waiting)
+            self.memory.contradict("everything in the outbox arrives", f"{count} entries wait, the first: {first}")
+
     # -- parts ----------------------------------------------------------------------------------------------------
 
     @property
@@ -227,7 +261,7 @@ class Lineage:
         return Agents(self._port, self._http, self._grants.tokens, self.memory, self._visited, dice)
 
     def _configure(self, **how: str) -> None:
-        write_configuration(self._config, self._port, database=self.database, **how)
+        write_configuration(self._config, self._port, consumer=self._consumer.url, database=self.database, **how)
 
     async def _begin(self, **how: Any) -> Life:
         birth = Birth(

@@ -89,6 +89,10 @@ class Memory:
     """What came over the stream of the conversation, by place."""
     taken: set[str] = field(default_factory=set[str])
     """The call_ids the agent that speaks LineUp was told are calls."""
+    delivered: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+    """When the consumer of the outbox took each event, counted over all it took."""
+    events: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    """Every event it took, by id."""
     answers: int = 0
     """Answers that named a call."""
     app: AppStanding = field(default_factory=lambda: AppStanding(state=AppState.ABSENT))
@@ -142,6 +146,11 @@ class Memory:
         if epoch < self.epochs.get(page, 0):
             self.contradict("a page's epoch never goes back", f"{page} was {self.epochs[page]}, now {epoch}")
         self.epochs[page] = max(epoch, self.epochs.get(page, 0))
+
+    def take(self, event: dict[str, Any]) -> None:
+        """The consumer took an event."""
+        self.delivered.setdefault(event["id"], []).append(sum(map(len, self.delivered.values())))
+        self.events[event["id"]] = event
 
     def contradict(self, clause: str, detail: str) -> None:
         """Note what cannot be."""

@@ -13,12 +13,12 @@ from random import Random
 
 from gateway.asgi import serve
 from gateway.bootstrap import Gateway
-from tests.crash.scene import free_port, write_configuration
+from tests.crash.scene import HOST, free_port, write_configuration
 
 
 def _live_once(folder: Path) -> None:
     config = folder / "ostiary.yaml"
-    write_configuration(config, free_port(Random()))
+    write_configuration(config, free_port(Random()), consumer=f"http://{HOST}:{free_port(Random())}/")
 
     def stop(_: Gateway) -> None:
         asyncio.get_running_loop().call_later(0.05, os.kill, os.getpid(), signal.SIGTERM)

@@ -19,6 +19,7 @@ from websockets.exceptions import WebSocketException
 
 from tests.crash.memory import Memory
 from tests.crash.scene import DECLARED, HOST, ORIGIN, SITE, USER
+from tests.crash.timer import Workspace
 
 _PAUSE: Final = 0.02
 _GONE: Final = (OSError, WebSocketException, httpx.HTTPError, TimeoutError)
@@ -50,7 +51,11 @@ class Page:
     _decided: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     _cancelled: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
     _socket: ClientConnection | None = None
+    _workspace: Workspace = field(init=False)
     _work: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+
+    def __post_init__(self) -> None:
+        self._workspace = Workspace(self.say, self._invoked, self.dice)
 
     @property
     def owes(self) -> bool:
@@ -83,7 +88,12 @@ class Page:
         self.page = None
         for forgotten in (self._known, self._outbox, self._decided):
             forgotten.clear()
+        self._workspace.forget()
         await self.lose_socket()
+
+    async def wander(self) -> None:
+        """The person does something to a mini app."""
+        await self._workspace.wander()
 
     async def say(self, frame: dict[str, Any]) -> None:
         """Send a frame, if there is a socket."""
@@ -131,6 +141,7 @@ class Page:
             "title": "To-do",
             "visibility": "visible",
             "automated": False,
+            "workspace": True,
         }
 
     async def _take(self, frame: dict[str, Any], ticket: str) -> None:
@@ -143,6 +154,9 @@ class Page:
                 self._start(self._decide(frame["payload"]))
             case "invoke":
                 await self._invoked(frame)
+            case "app":
+                # Frames of one instance are answered in their order; only the person takes time.
+                self._start(self._workspace.take(frame))
             case "cancel":
                 if frame["ref"] in self._cancelled:
                     self._cancelled[frame["ref"]].set()
@@ -199,8 +213,8 @@ class Page:
         self.memory.asked_to_run[ref] += 1
         if ref in self._known:
             known = self._known[ref]
-            await self.say({"type": "started", "ref": ref} if known is None else known)
-        elif frame["epoch"] != self.epoch:
+            await self.say(self._started(frame) if known is None else known)
+        elif frame.get("epoch", self.epoch) != self.epoch:
             await self.say({"type": "refused", "ref": ref, "why": "stale_epoch"})
         else:
             self._known[ref] = None
@@ -209,19 +223,24 @@ class Page:
 
     async def _run(self, frame: dict[str, Any]) -> None:
         ref, document = frame["ref"], self.document
-        await self.say({"type": "started", "ref": ref})
+        await self.say(self._started(frame))
         self.memory.effects[ref] += 1
-        kind = frame["capability"].partition(".")[2]
+        kind = (frame.get("capability") or frame["method"]).partition(".")[2]
         if kind == "stuck":
             return
-        answer: dict[str, Any] = {"type": "result", "ref": ref, "epoch": frame["epoch"]}
+        answer: dict[str, Any] = {"type": "result", "ref": ref}
+        if frame["type"] == "app":
+            answer |= {"type": "app_news", "instance": frame["instance"], "what": "result"}
+        else:
+            answer |= {"epoch": frame["epoch"]}
         if kind == "slow" and await self._is_cancelled_while_working(ref):
             answer |= {"ok": False, "error": {"code": "cancelled", "message": "stopped"}}
         elif kind == "broken":
             answer |= {"ok": True, "output": {"undone": ref}}
         else:
             await asyncio.sleep(self.dice.choice((0, 0, 0.01, 0.05)))
-            output = {"done": f"{ref} for {json.loads(frame['input'])['title']}"}
+            given = json.loads(frame.get("input") or frame["arguments"])
+            output = {"done": f"{ref} for {given['title']}"}
             self.memory.outputs[ref] = output
             answer |= {"ok": True, "output": output}
         if document == self.document:
@@ -236,6 +255,11 @@ class Page:
                     await self._cancelled[ref].wait()
                     return True
         return False
+
+    def _started(self, frame: dict[str, Any]) -> dict[str, Any]:
+        if frame["type"] == "app":
+            return {"type": "app_news", "instance": frame["instance"], "what": "started", "ref": frame["ref"]}
+        return {"type": "started", "ref": frame["ref"]}
 
     def _start(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)

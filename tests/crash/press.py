@@ -30,6 +30,7 @@ async def run(arguments, context):
     if title.startswith("hang"):
         await asyncio.Event().wait()
     await context.progress(1, 2, "half")
+    await context.emit("press.done", {{"title": title}})
     return {{"done": title}}
 
 

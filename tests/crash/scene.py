@@ -5,6 +5,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from tests.crash.consumer import VARIABLE
+
 HOST: Final = "127.0.0.1"
 SITE: Final = "todo"
 USER: Final = "ann"
@@ -56,6 +58,11 @@ server:
   public_url: "http://{host}:{port}"
   builtins: [runtime.echo]
   database: "{database}"
+outbox:
+  webhook: {{url: "{consumer}", secret_env: {variable}, timeout_ms: 500}}
+  attempts: 3
+  pause_ms: 100
+  pause_cap_ms: 200
 limits:
   calls_per_minute: 10000000
   calls_burst: 1000000
@@ -68,21 +75,24 @@ sites:
     address: "{origin}/"
     origins: ["{origin}"]
     users: [{user}]
-    expose: [{expose}]
+    expose: [{expose}, "timer.*"]
 agents: {{{agents}}}
 rules:
+  - {{id: time-freely, agents: ["*"], capabilities: ["timer.*"], verdict: permit}}
   # So that a built-in is also run after its admission.
   - {{id: ask-first, agents: [helper], capabilities: [runtime.echo], verdict: ask}}
 """
 
 
-def write_configuration(path: Path, port: int, *, database: str = "", label: str = "To-do") -> None:
+def write_configuration(path: Path, port: int, *, consumer: str, database: str = "", label: str = "To-do") -> None:
     """The file a life is started with; another label makes another revision."""
     text = _CONFIGURATION if database else _CONFIGURATION.replace(_DATABASE, "")
     path.write_text(
         text.format(
             host=HOST,
             port=port,
+            consumer=consumer,
+            variable=VARIABLE,
             database=database,
             site=SITE,
             label=label,

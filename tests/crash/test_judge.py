@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 
+from gateway.domain import announcements
+from gateway.domain.activations import Activation, ActivationState, Goal
 from gateway.domain.approvals import ApprovalState
 from gateway.domain.audit import GENESIS, AuditEvent, AuditRecord, ChainedRecord, Stream, body_of, chain
 from gateway.domain.calls import Call, CallState, Receipt, Result
 from gateway.domain.conversations import Asked as Asker
 from gateway.domain.conversations import EndTold, ReceiptTold
+from gateway.domain.instances import Instance, InstanceState
 from gateway.domain.mini_apps import AppState, AppVersion, MiniApp
+from gateway.domain.operations import Carrier, Operation, OperationState
+from gateway.domain.outbox import OutboxEntry, OutboxState
 from gateway.domain.pages import PageSession
 from gateway.runtime import audit
 from tests.crash.evidence import Evidence
@@ -20,6 +25,7 @@ from tests.crash.judge import CLAUSES, judge
 from tests.crash.memory import AppStanding, Asked, Heard, Memory, Told
 from tests.crash.press import RUN
 from tests.crash.scene import SCRIBE
+from tests.crash.timer import START
 from tests.support.rows import NOW, a_call, an_approval
 
 ASKED = Asked(agent=SCRIBE, capability="todo.add", title="milk", call_id="call-id-1")
@@ -86,6 +92,55 @@ LOG = (
 )
 
 
+def entry(call: Call, *, is_end: bool, number: int) -> OutboxEntry:
+    """What the outbox tells of a call: its receipt, or its end; sent."""
+    told = announcements.of_end(call, "ses_1", NOW) if is_end else announcements.of_receipt(call, ACCEPTED, "ses_1")
+    return replace(told, state=OutboxState.SENT, number=number, due_at=None, ended_at=NOW)
+
+
+OUTBOX = (
+    entry(DONE, is_end=False, number=1),
+    entry(WAITING, is_end=False, number=2),
+    entry(LOST, is_end=False, number=3),
+    entry(DONE, is_end=True, number=4),
+    entry(LOST, is_end=True, number=5),
+)
+OPERATION = Operation(
+    id="oper_1",
+    call=DONE.ref,
+    app="com.example.timer",
+    user="maria",
+    conversation="ses_1",
+    carrier=Carrier.RUNTIME,
+    state=OperationState.COMPLETED,
+    started_at=NOW,
+    deadline=NOW + 3,
+    ended_at=NOW + 3,
+)
+ENDED = replace(announcements.of_operation_end(OPERATION, DONE, NOW), state=OutboxState.SENT, number=6)
+ATTEMPT = Activation(
+    id="actv_1",
+    instance="inst_1",
+    app="com.example.timer",
+    user="maria",
+    conversation="ses_1",
+    goal=Goal.APP,
+    state=ActivationState.STARTING,
+    started_at=NOW,
+    due_at=NOW + 60_000,
+)
+INSTANCE = Instance(
+    id="inst_1",
+    app="com.example.timer",
+    digest="d" * 64,
+    user="maria",
+    conversation="ses_1",
+    app_session="apps_1",
+    state=InstanceState.STARTING,
+    opened_at=NOW,
+)
+
+
 def chained(*records: AuditRecord) -> list[ChainedRecord]:
     heads: dict[Stream, tuple[int, bytes]] = {}
     written: list[ChainedRecord] = []
@@ -112,6 +167,10 @@ def sound() -> Evidence:
         versions={VERSION.digest: VERSION},
         folders={VERSION.digest: None},
         pressed={},
+        operations={},
+        attempts=[],
+        instances=[],
+        outbox={entry.id: entry for entry in OUTBOX},
         used=3,
         open=1,
         records=chained(*STORY),
@@ -127,6 +186,8 @@ def remembered() -> Memory:
         memory.asked_to_run[ref] += 1
         memory.effects[ref] += 1
     memory.welcome(PAGE.id, PAGE.epoch)
+    for told in OUTBOX:
+        memory.take({"id": told.id})
     memory.app = AppStanding(state=AppState.ENABLED, version="1.0.0")
     for place, call in enumerate((DONE, WAITING, LOST), start=1):
         memory.listen(place, Heard(kind="tool.receipt", call_id=call.call_id, status="accepted", seq=1))
@@ -146,6 +207,18 @@ def test_a_sound_case_breaks_no_clause() -> None:
 def with_call(call: Call, **changes: Any) -> Evidence:
     evidence = sound()
     return replace(evidence, calls={**evidence.calls, call.ref: replace(call, **changes)})
+
+
+def with_operation(state: OperationState) -> Evidence:
+    evidence = with_call(DONE, operation=OPERATION.id)
+    told = {**evidence.outbox} if state is OperationState.RUNNING else {**evidence.outbox, ENDED.id: ENDED}
+    return replace(evidence, operations={DONE.ref: replace(OPERATION, state=state)}, outbox=told)
+
+
+def with_outbox(*entries: OutboxEntry, without: str = "") -> Evidence:
+    evidence = sound()
+    kept = {name: entry for name, entry in evidence.outbox.items() if name != without}
+    return replace(evidence, outbox={**kept, **{entry.id: entry for entry in entries}})
 
 
 def without(*events: AuditEvent) -> Evidence:
@@ -186,6 +259,22 @@ BREAKS: dict[str, Callable[[], Evidence]] = {
     ),
     "an app's files are whole, and no others are left": lambda: replace(sound(), folders={VERSION.digest: "half"}),
     "every change of an app left its record": lambda: without(AuditEvent.APP_ENABLED),
+    "an operation ends with its call": lambda: with_operation(OperationState.RUNNING),
+    "what was started is carried": lambda: with_call(DONE, capability=START),
+    "one attempt and one instance live": lambda: replace(sound(), attempts=[ATTEMPT]),
+    "what waits is waited for": lambda: with_call(
+        WAITING, state=CallState.WAITING_ACTIVATION, app="com.example.timer", activation="actv_9"
+    ),
+    "every fact has its entry in the outbox": lambda: with_outbox(without=f"{DONE.ref}:receipt:1"),
+    "what the outbox tells is true": lambda: with_outbox(
+        replace(OUTBOX[3], data=OUTBOX[3].data.replace("succeeded", "failed"))
+    ),
+    "what a handler emitted is in the outbox": lambda: with_call(DONE, capability=RUN),
+    "what was sent arrived, and nothing else": lambda: with_outbox(replace(OUTBOX[3], id="evt_1", app="a.b")),
+    "what is in order arrives in order": lambda: with_outbox(replace(OUTBOX[0], number=9)),
+    "what never leaves is not told": lambda: with_outbox(
+        replace(OUTBOX[3], data='{"status":"succeeded","o":"oper_1"}')
+    ),
     "a page's epoch never goes back": lambda: replace(sound(), pages={PAGE.id: replace(PAGE, epoch=2)}),
     "each receipt and end is told once": lambda: replace(sound(), log=(*LOG, an_end(6, DONE))),
     "what was heard is in the log": lambda: replace(sound(), log=LOG[:3]),
@@ -235,6 +324,25 @@ def test_a_place_that_comes_twice_or_not_at_all_is_caught(place: int) -> None:
     assert "a conversation is told whole, and once" in broken(sound(), memory)
 
 
+def test_what_goes_on_through_a_kill_is_sound() -> None:
+    memory = remembered()
+    memory.take({"id": ENDED.id})
+    assert judge(with_operation(OperationState.COMPLETED), memory) == []
+    assert judge(replace(sound(), attempts=[ATTEMPT], instances=[INSTANCE]), remembered()) == []
+
+
+def test_an_event_nobody_committed_is_caught() -> None:
+    memory = remembered()
+    memory.take({"id": "call_9:end"})
+    assert broken(sound(), memory) == {"what was sent arrived, and nothing else"}
+
+
+def test_an_entry_that_was_repeated_is_sound() -> None:
+    memory = remembered()
+    memory.take({"id": OUTBOX[-1].id})
+    assert judge(sound(), memory) == []
+
+
 def test_a_second_effect_is_caught() -> None:
     memory = remembered()
     memory.effects[DONE.ref] += 1
@@ -245,8 +353,13 @@ def test_work_of_a_worker_that_was_not_handed_out_or_not_done_is_caught() -> Non
     clause = {"a worker does a call at most once"}
     assert broken(replace(sound(), pressed={WAITING.ref: 1})) == clause
     assert broken(replace(sound(), pressed={"call_9": 1})) == clause
-    assert broken(with_call(DONE, capability=RUN)) == clause
-    assert judge(replace(with_call(DONE, capability=RUN), pressed={DONE.ref: 1}), remembered()) == []
+    assert broken(with_call(DONE, capability=RUN)) == clause | {"what a handler emitted is in the outbox"}
+    emitted = replace(OUTBOX[3], id="evt_1", app="com.example.press", number=7)
+    memory = remembered()
+    memory.take({"id": "evt_1"})
+    told = {**sound().outbox, "evt_1": emitted}
+    done = replace(with_call(DONE, capability=RUN), pressed={DONE.ref: 1}, outbox=told)
+    assert judge(done, memory) == []
 
 
 def test_what_is_left_of_a_refused_request_is_caught() -> None:

@@ -12,6 +12,10 @@ from tests.crash.run import run
 from tests.crash.stores import STORES
 
 KILLS = (
+    Kill(point=Point.OUTBOX_CLAIMED, nth=3),
+    Kill(point=Point.OUTBOX_ANSWERED, nth=3),
+    Kill(point=Point.ACTIVATION_WRITTEN, nth=2),
+    Kill(point=Point.OPERATION_SETTLED, nth=2),
     Kill(point=Point.CALL_ADDED, nth=3),
     Kill(point=Point.INVOKE_QUEUED, nth=2),
     Kill(point=Point.SETTLEMENT_WRITTEN, nth=2),

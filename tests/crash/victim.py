@@ -13,7 +13,7 @@ from gateway import failpoints
 from gateway.asgi import serve
 from gateway.bootstrap import Gateway
 from gateway.failpoints import Point
-from tests.crash import press
+from tests.crash import press, timer
 from tests.crash.evidence import Evidence, collect, look
 from tests.crash.scene import AGENTS, SCOPE, SITE, TALK, USER
 
@@ -111,6 +111,7 @@ def live(birth: Birth, told: Connection) -> None:
     async def begin(gateway: Gateway) -> None:
         if birth.makes_grants:
             await press.install(gateway, birth.data)
+            await timer.install(gateway, birth.data)
         grants = await _grants(gateway) if birth.makes_grants else None
         evidence = await gateway.services.spine.store.run(collect)
         folders, pressed = await asyncio.to_thread(look, birth.data), press.pressed(birth.data)
@@ -128,9 +129,9 @@ async def _grants(gateway: Gateway) -> Grants:
     tokens = {
         agent: (
             await admin.add_session(
-                agent, user=USER, sites=[SITE], scope=[*SCOPE, press.RUN], conversation=TALK, by="rig"
+                agent, user=USER, sites=[SITE], scope=[*SCOPE, press.RUN, "timer.*"], conversation=TALK, by="rig"
             )
         ).token
         for agent in AGENTS
     }
-    return Grants(tokens=tokens, key=(await admin.add_key(SITE, capabilities=SCOPE, by="rig")).secret)
+    return Grants(tokens=tokens, key=(await admin.add_key(SITE, capabilities=[*SCOPE, "timer.*"], by="rig")).secret)
