@@ -33,7 +33,7 @@ from gateway.runtime.dispatch import (
     is_ready,
     re_check,
 )
-from gateway.runtime.effects import After, Ask, AskChanged, Effect, TryDispatch
+from gateway.runtime.effects import After, Ask, AskChanged, Effect, Told, TryDispatch
 from gateway.runtime.effects import Refused as FrameRefused
 from gateway.runtime.horizons import call_horizon, nonce_horizon
 from gateway.runtime.inventory import Resolved
@@ -290,8 +290,11 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
     _write(tx, plan, row, result, now)
     if row.state is CallState.DISPATCHED:
         row, handed = handed_over(tx, world, row, plan.arguments, now)
+        if row.state.is_terminal:
+            # Its caller hears of the end as the answer, and nobody else can have waited for it yet.
+            result = tx.calls.result_of(row.ref)
+            handed = tuple(e for e in handed if not (isinstance(e, Told) and e.call.ref == row.ref))
         effects += handed
-        result = tx.calls.result_of(row.ref) if row.state.is_terminal else None
     if approval is not None:
         tx.approvals.add(replace(approval, payload="") if plan.keep_in_memory else approval)
         reach(Point.QUESTION_OPENED)

@@ -77,8 +77,8 @@ CLEAR: Final = {
 
 
 def configuration(port: int, **changes: Any) -> Configuration:
-    """Two sites, two agents; `changes` replaces fields of `Limits` or the `server`."""
-    exposed = tuple(Floor(pattern=p) for p in PATTERNS)
+    """Two sites, two agents; `changes` replaces fields of `Limits`, the `server`, or what the sites expose."""
+    exposed = tuple(Floor(pattern=p) for p in changes.pop("patterns", PATTERNS))
     site = Site(
         name="todo",
         address=f"{ORIGIN}/",
@@ -222,7 +222,8 @@ class Rig:
             await page.close()
 
     async def key(self, site: str = "todo") -> str:
-        return (await self.services.admin.add_key(site, capabilities=list(PATTERNS), by="test")).secret
+        exposed = [floor.pattern for floor in self.services.live.world.configuration.sites[site].expose]
+        return (await self.services.admin.add_key(site, capabilities=exposed, by="test")).secret
 
     async def ticket(self, user: str = "ann", site: str = "todo", origin: str | None = None) -> str:
         key = await self.services.identity.site_key(await self.key(site))

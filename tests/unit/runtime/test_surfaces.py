@@ -83,6 +83,14 @@ async def test_a_surface_is_shown_on_the_page_by_a_name_of_ours(rig: Rig) -> Non
     assert await rig.records("surface.opened", surface=found.id, instance=BOARD, agent="alice", user="ann")
 
 
+async def test_a_call_that_is_done_at_once_is_told_once(rig: Rig) -> None:
+    await a_screen(rig)
+    told: list[str] = []
+    rig.services.calls.on_change(lambda call: told.append(call.ref))
+    outcome = await call(rig, await a_grant(rig), "surface_open", opening())
+    assert told == [outcome.call.ref]
+
+
 async def test_it_is_offered_to_the_front_once_it_is_there(rig: Rig) -> None:
     screen, session = await a_screen(rig), await a_grant(rig)
     await done(rig, session, "surface_open", opening())
