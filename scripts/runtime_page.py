@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from capabilities.contract import CallModel, HandlerKind, Readiness
-from gateway.domain import activations, approvals, calls, instances, mini_apps, operations, outbox
+from gateway.domain import activations, approvals, calls, instances, mini_apps, operations, outbox, surfaces
 from gateway.domain.activations import ACTIVATION_MS, FailureReason
 from gateway.domain.app_sessions import EntryKind
 from gateway.domain.calls import Entry, ReceiptStatus
@@ -30,6 +30,7 @@ _MACHINES: Final[Mapping[str, tuple[str, Mapping[Any, Mapping[Any, Any]]]]] = {
         "Durable work with a deadline. `expired` and `unknown` are for work a handler carries.",
         operations.TRANSITIONS,
     ),
+    "Surface": ("One surface that an agent shows on a page.", surfaces.TRANSITIONS),
     "Outbox entry": ("One fact for a consumer outside.", outbox.TRANSITIONS),
 }
 

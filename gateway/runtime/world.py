@@ -80,6 +80,9 @@ class World:
         opening = {name: declared for name, declared in self.surfaces.items() if name == SURFACE_OPEN}
         return {**page.capabilities, **self.apps.on_pages, **opening}
 
+    def _shown(self, capability: str) -> Descriptor | None:
+        return self.surfaces.get(capability) if capability == SURFACE_OPEN else self.apps.on_pages.get(capability)
+
     def offered_on_sites(self) -> Mapping[str, Descriptor]:
         """What is there by id on every site that exposes it, whether or not a page is open."""
         return {name: declared for name, declared in self.surfaces.items() if name != SURFACE_OPEN}
@@ -97,7 +100,9 @@ class World:
         if page is None:
             own = self.builtins.get(capability) or self.apps.without_page.get(capability)
             return own or self.surfaces.get(capability)
-        return self.offered_on(page).get(capability)
+        if page.has_workspace and (shown := self._shown(capability)) is not None:
+            return shown
+        return page.capabilities.get(capability)
 
     def declared_for(self, call: Call) -> Descriptor | None:
         """The declaration behind `call` now: its mini app's wherever that runs, else its page's or the gateway's."""

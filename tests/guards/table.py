@@ -16,6 +16,7 @@ from tests.guards import (
     page,
     policy,
     running_apps,
+    surfaces,
     trail,
     workers,
 )
@@ -36,5 +37,6 @@ GUARDS: Final[tuple[Guard, ...]] = (
     *page.GUARDS,
     *frames.GUARDS,
     *running_apps.GUARDS,
+    *surfaces.GUARDS,
     *workers.GUARDS,
 )
