@@ -10,7 +10,7 @@ import json
 import os
 from base64 import b64decode
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
@@ -54,7 +54,7 @@ class Consumer:
             self._server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.LimitOverrunError):
+        with closing(writer), suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.LimitOverrunError):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")[1:]
                 headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head)}
@@ -64,7 +64,6 @@ class Consumer:
                     break
                 writer.write(answer)
                 await writer.drain()
-        writer.close()
 
     def _answer(self, headers: dict[str, str], body: bytes) -> bytes | None:
         self._judge(headers, body)
