@@ -33,7 +33,7 @@ from gateway.transports.errors import STATUSES
 from gateway.transports.lineup.openapi import document as lineup_document
 from gateway.transports.page_ws.results import CODES, REFUSALS
 from gateway.transports.surface_http.openapi import document as surface_document
-from scripts import lineup_page
+from scripts import documents, lineup_page
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DOCS: Final = ROOT / "docs"
@@ -739,6 +739,8 @@ def pages() -> dict[Path, str]:
         DOCS / "reference" / "lineup-v1.md": lineup_page.page(),
         DOCS / "spec" / "lineup-v1.openapi.json": lineup_document().decode(),
         DOCS / "spec" / "surface-protocol.openapi.json": surface_document().decode(),
+        DOCS / "spec" / "ui-document.schema.json": documents.schema(),
+        ROOT / "surface_host" / "src" / "documents" / "table.ts": documents.typescript(),
         configuration: with_limits(configuration.read_text()),
         architecture: with_diagrams(architecture.read_text()),
     }
