@@ -49,6 +49,7 @@ await bundle('src/auto.ts', 'surface-host.js', { iife: 'Ostiary', define: { UI_I
 await bundle('src/index.ts', 'surface-host.mjs');
 await bundle('src/testing/index.ts', 'testing.mjs');
 await bundle('src/agent-tools.ts', 'agent-tools.mjs');
+await bundle('src/genui/index.ts', 'surface-host-genui.mjs');
 
 const prelude = await inline('src/sandbox/prelude.ts');
 // The inner document's own script stands inside a string of the outer one's.

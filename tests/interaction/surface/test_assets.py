@@ -16,6 +16,7 @@ FILES = (
     "surface-host-ui.mjs",
     "surface-host-apps.mjs",
     "surface-host-pack.mjs",
+    "surface-host-genui.mjs",
 )
 
 
