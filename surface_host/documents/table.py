@@ -4,6 +4,8 @@ This docstring is the norm. Both halves (Python here, TypeScript in `src/documen
 same order, so that for the same bytes both say ok with the same SHA-256, or both name the same first fault as code and
 RFC 6901 pointer. Sources: design §12, rules A and H, the limits of seed 003.
 
+The docstrings of `evaluation`, `state`, `patches` and `frames` say the same of what happens afterwards.
+
 Words. *Units* are UTF-16 code units. A *whole number* is a number whose value is integral, however it is spelled
 (`2`, `2.0`, `2E0`). *Document order* is the order of the text, also for keys such as `"1"` (a JavaScript object would
 move them to the front). A pointer of more than 256 units loses whole segments from its end until it fits.
@@ -13,7 +15,7 @@ Phase 0, bytes. `too_large` when there are more than `max_bytes` (at most `bytes
 not removed; the scanner refuses it as `bad_json`.
 
 Phase 1, scanner. One pass from left to right over the text as RFC 8259 defines it; the first fault met wins.
-- A value is counted where it begins, the root and every array, object and scalar; keys are not values. First
+- A value is counted where it begins, at a character that can begin one (`{ [ " - 0-9 t f n`), the root and every array, object and scalar; keys are not values. First
   `too_many_items` (when it is item 4,097 of its array; pointer: the array), then `too_many_values` (pointer: the
   value), then, where it is an array or object, `too_deep` (pointer: the value). The root has depth 0, a container in
   a container of depth n has n + 1, and 64 is the deepest; scalars have no depth.
@@ -24,13 +26,16 @@ Phase 1, scanner. One pass from left to right over the text as RFC 8259 defines 
 - A key is judged next: `reserved_key` (`__proto__`, `prototype`, `constructor`; pointer: the key's member), then
   `duplicate_key` (pointer: the key's member), then `too_many_keys` (when it is key 4,097; pointer: the object). Keys
   are equal when their decoded texts are.
-- A number is judged after its last character, by the double it rounds to: `number_range` when it is not finite or
+- A number is the longest text the grammar takes (`01` is 0 and then `bad_json`); it is judged at its end, by the double it rounds to: `number_range` when it is not finite or
   beyond ±(2^53 - 1) (pointer: the number). So `1e400`, `1e20` and `9007199254740993.0` are refused;
   `9007199254740991` and `1e-400`, which is 0, pass. Minus zero is 0. `1`, `1.0`, `1E0` are one value.
 
 For input that arrives as objects, `not_json` stands for what no text can hold (accessors, foreign prototypes, cycles,
 shared references, other types; pointer: the value that is wrong, for a key the object that holds it). Values are
-visited in the same order by the same rules. Its size in canonical form is judged last, as `too_large`.
+visited in the same order by the same rules; that a container occurred before is found after it was counted.
+
+Both ways phase 1 ends with the canonical form (RFC 8785): `too_large` when it has more than `max_bytes`. It is longer
+than the text where numbers are spelled with exponents, and it is what is stored, sent on and hashed.
 
 Phase 2, budgets, on input whose shape is not yet known. One walk in pre-order; members in document order.
 - In the document object: each member of `derived` (an object) is an expression place; of each member of `actions` (an
