@@ -22,6 +22,7 @@ from surface_host.documents.table import (
     NAME_PATTERN,
     NODE,
     OPERATORS,
+    PATCH,
     REFUSED_IDS,
     VERSIONS,
     Member,
@@ -30,6 +31,7 @@ from surface_host.documents.table import (
 _ID: Final = re.compile(ID_PATTERN)
 _NAME: Final = re.compile(NAME_PATTERN)
 _LEAF: Final = {name: member for name, member in NODE.items() if name != "children"}
+_PATCH_LIST: Final = Member(kind="list", least=1, most=LIMITS["patch_operations"])
 _ISSUES: Final = LIMITS["issues"]
 _MAGNITUDE: Final = LIMITS["magnitude"]
 _SCALAR: Final = LIMITS["scalar"]
@@ -53,13 +55,13 @@ def check_shape(document: Any) -> None:
     _judge(lambda shape: shape.document(document))
 
 
-def check_node(node: Any, at: str) -> None:
-    """Judge the shape of a node that a patch adds; `at` is its pointer.
+def check_patch(patch: Any) -> None:
+    """Judge the shape of a patch; what its nodes and props hold is judged with the document they lead to.
 
     Raises:
-        Refused: as `check_shape`.
+        Refused: as `check_shape`, with pointers into the patch.
     """
-    _judge(lambda shape: shape.node(node, at))
+    _judge(lambda shape: shape.patch(patch))
 
 
 def is_id(text: str) -> bool:
@@ -98,6 +100,8 @@ class _Shape:
             "map": self._map,
             "node": lambda value, at, _: self.node(value, at),
             "nodes": self._nodes,
+            "object": self._object,
+            "value": self._anything,
         }
         self._values: Mapping[str, Callable[[Any, str], None]] = {
             "field": self._state_field,
@@ -137,6 +141,21 @@ class _Shape:
                     self._go_through(item, f"{at}/props", component.props)
             elif key in members and key != "type":
                 self._judges[members[key].kind](item, f"{at}/{key}", members[key])
+
+    def patch(self, value: Any) -> None:
+        for index, operation in enumerate(self._counted(value, "", _PATCH_LIST)):
+            at = f"/{index}"
+            if self._is_object(operation, at):
+                members = self._discriminated(operation, at, "op", PATCH, DocumentCode.NOT_ALLOWED)
+                if members is not None:
+                    self._close(operation, at, members)
+                    self._go_through(operation, at, members, but="op")
+
+    def _object(self, value: Any, at: str, _: Member) -> None:
+        self._is_object(value, at)
+
+    def _anything(self, value: Any, at: str, member: Member) -> None:
+        """It is judged elsewhere."""
 
     def _state_field(self, value: Any, at: str) -> None:
         if self._is_object(value, at):

@@ -119,7 +119,7 @@ DocumentKind = Literal["structured", "intelligent"]
 Group = Literal["layout", "words", "status", "data", "input"]
 MemberKind = Literal[
     "text", "id", "field", "action", "name", "word", "flag", "integer", "number", "positive", "scalar",
-    "expr", "list", "rows", "ids", "map", "node", "nodes", "props", "args",
+    "expr", "list", "rows", "ids", "map", "node", "nodes", "props", "args", "object", "value",
 ]  # fmt: skip
 Takes = Literal["boolean", "number", "any", "same", "scalar", "decimals"]
 Gives = Literal["boolean", "number", "string", "same"]
@@ -159,6 +159,7 @@ LIMITS: Final[Mapping[str, int]] = MappingProxyType(
         "result_fields": 32,
         "result_bytes": 32_768,
         "patch_bytes": 65_536,
+        "patch_operations": 256,
         "checkpoint_bytes": 266_240,
         "generation_frames": 256,
         "generation_bytes": 16_777_216,
@@ -490,3 +491,22 @@ OPERATORS: Final[Mapping[str, Operator]] = MappingProxyType(
         "concat": Operator(least=2, most=16, takes=("scalar",), gives="string"),
     }
 )
+
+PATCH: Final[Mapping[str, Mapping[str, Member]]] = MappingProxyType(
+    {
+        "add": {
+            "op": Member(kind="word"),
+            "parent": _ID,
+            "index": Member(kind="integer", least=0, most=200),
+            "node": Member(kind="object"),
+        },
+        "update": {
+            "op": Member(kind="word"),
+            "id": _ID,
+            "props": Member(kind="object"),
+            "visible": Member(kind="value", required=False),
+        },
+        "remove": {"op": Member(kind="word"), "id": _ID},
+    }
+)
+"""The operations of a patch, by `op`. An `object` may hold anything yet; a `value` is not looked at."""

@@ -32,6 +32,7 @@ export const LIMITS = {
   "result_fields": 32,
   "result_bytes": 32768,
   "patch_bytes": 65536,
+  "patch_operations": 256,
   "checkpoint_bytes": 266240,
   "generation_frames": 256,
   "generation_bytes": 16777216,
@@ -364,6 +365,22 @@ export const OPERATORS = {
   "max": {"least": 2, "most": 16, "takes": ["number"], "gives": "number"},
   "round": {"least": 1, "most": 2, "takes": ["number", "decimals"], "gives": "number"},
   "concat": {"least": 2, "most": 16, "takes": ["scalar"], "gives": "string"},
+} as const;
+
+export const PATCH = {
+  "add": {
+    "op": {"kind": "word", "required": true},
+    "parent": {"kind": "id", "required": true},
+    "index": {"kind": "integer", "required": true, "least": 0, "most": 200},
+    "node": {"kind": "object", "required": true},
+  },
+  "update": {
+    "op": {"kind": "word", "required": true},
+    "id": {"kind": "id", "required": true},
+    "props": {"kind": "object", "required": true},
+    "visible": {"kind": "value", "required": false},
+  },
+  "remove": {"op": {"kind": "word", "required": true}, "id": {"kind": "id", "required": true}},
 } as const;
 
 export const CODES = {
