@@ -34,6 +34,7 @@ from gateway.transports.lineup.openapi import document as lineup_document
 from gateway.transports.page_ws.results import CODES, REFUSALS
 from gateway.transports.surface_http.openapi import document as surface_document
 from scripts import documents, lineup_page
+from surface_host.documents.codes import DocumentCode
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DOCS: Final = ROOT / "docs"
@@ -50,6 +51,7 @@ AREAS: Final = {
     "replay": "Calls that were made before",
     "approval": "What the person said",
     "execution": "What became of the work",
+    "document": "What is wrong with a document",
     "admin": "At the admin API alone",
 }
 
@@ -120,6 +122,10 @@ MEANINGS: Final[Mapping[ErrorCode, str]] = {
     _C.PRECONDITION_FAILED: "It has changed since the version `If-Match` names; read it again.",
     _C.PRECONDITION_REQUIRED: "This change needs `If-Match` with the `ETag` you decided by.",
     _C.STATE_CONFLICT: "Its state has no place for that, such as cancelling a call that has ended.",
+    **{_C(code.value): f"{code.means[:1].upper()}{code.means[1:]}." for code in DocumentCode},
+    _C.DOCUMENT_FULL: "As many documents are open as `documents.max_generations` allows; nothing is evicted, so let one end.",
+    _C.DOCUMENT_NOT_CURRENT: "The document is not open, or not in the revision that was named.",
+    _C.DOCUMENT_INCOMPLETE: "An action leaves the page only once its document is complete.",
     _C.PACKAGE_REFUSED: "The package of a mini app is damaged, not signed as the configuration demands, or claims ids of another app.",
 }
 """What a code tells its reader, and what to do where that is not plain."""

@@ -69,6 +69,72 @@ class ErrorCode(StrEnum):
     APP_ACTIVATION_FAILED = "execution.app_activation_failed"
     APP_ACTIVATION_CANCELLED = "execution.app_activation_cancelled"
 
+    DOCUMENT_TOO_LARGE = "document.too_large"
+    DOCUMENT_NOT_UTF8 = "document.not_utf8"
+    DOCUMENT_BAD_JSON = "document.bad_json"
+    DOCUMENT_NOT_JSON = "document.not_json"
+    DOCUMENT_TOO_DEEP = "document.too_deep"
+    DOCUMENT_TOO_MANY_VALUES = "document.too_many_values"
+    DOCUMENT_TOO_MANY_KEYS = "document.too_many_keys"
+    DOCUMENT_TOO_MANY_ITEMS = "document.too_many_items"
+    DOCUMENT_STRING_TOO_LONG = "document.string_too_long"
+    DOCUMENT_DUPLICATE_KEY = "document.duplicate_key"
+    DOCUMENT_LONE_SURROGATE = "document.lone_surrogate"
+    DOCUMENT_NUMBER_RANGE = "document.number_range"
+    DOCUMENT_RESERVED_KEY = "document.reserved_key"
+    DOCUMENT_TOO_MANY_NODES = "document.too_many_nodes"
+    DOCUMENT_UI_TOO_DEEP = "document.ui_too_deep"
+    DOCUMENT_TOO_MANY_EXPRESSIONS = "document.too_many_expressions"
+    DOCUMENT_EXPRESSION_TOO_DEEP = "document.expression_too_deep"
+    DOCUMENT_WRONG_TYPE = "document.wrong_type"
+    DOCUMENT_UNKNOWN_KEY = "document.unknown_key"
+    DOCUMENT_MISSING_KEY = "document.missing_key"
+    DOCUMENT_UNKNOWN_VERSION = "document.unknown_version"
+    DOCUMENT_UNKNOWN_TYPE = "document.unknown_type"
+    DOCUMENT_UNKNOWN_OPERATOR = "document.unknown_operator"
+    DOCUMENT_NOT_IN_VERSION = "document.not_in_version"
+    DOCUMENT_BAD_ID = "document.bad_id"
+    DOCUMENT_BAD_NAME = "document.bad_name"
+    DOCUMENT_NOT_ALLOWED = "document.not_allowed"
+    DOCUMENT_WRONG_LENGTH = "document.wrong_length"
+    DOCUMENT_WRONG_COUNT = "document.wrong_count"
+    DOCUMENT_OUT_OF_RANGE = "document.out_of_range"
+    DOCUMENT_WRONG_ARITY = "document.wrong_arity"
+    DOCUMENT_DUPLICATE_ID = "document.duplicate_id"
+    DOCUMENT_DUPLICATE_VALUE = "document.duplicate_value"
+    DOCUMENT_UNKNOWN_REF = "document.unknown_ref"
+    DOCUMENT_UNKNOWN_FIELD = "document.unknown_field"
+    DOCUMENT_UNKNOWN_ACTION = "document.unknown_action"
+    DOCUMENT_CYCLE = "document.cycle"
+    DOCUMENT_TYPE_MISMATCH = "document.type_mismatch"
+    DOCUMENT_BAD_RANGE = "document.bad_range"
+    DOCUMENT_OUT_OF_DOMAIN = "document.out_of_domain"
+    DOCUMENT_RANGE_DIFFERS = "document.range_differs"
+    DOCUMENT_OPTIONS_DIFFER = "document.options_differ"
+    DOCUMENT_WRONG_CHILDREN = "document.wrong_children"
+    DOCUMENT_NESTED_FORM = "document.nested_form"
+    DOCUMENT_NOT_STRUCTURED = "document.not_structured"
+    DOCUMENT_NOT_EVALUABLE = "document.not_evaluable"
+    DOCUMENT_DIVISION_BY_ZERO = "document.division_by_zero"
+    DOCUMENT_INVALID_POWER = "document.invalid_power"
+    DOCUMENT_VALUE_RANGE = "document.value_range"
+    DOCUMENT_TEXT_TOO_LONG = "document.text_too_long"
+    DOCUMENT_TOO_MANY_STEPS = "document.too_many_steps"
+    DOCUMENT_STATE_TOO_LARGE = "document.state_too_large"
+    DOCUMENT_ARGUMENTS_TOO_LARGE = "document.arguments_too_large"
+    DOCUMENT_PATCH_TARGET = "document.patch_target"
+    DOCUMENT_PATCH_TOO_LARGE = "document.patch_too_large"
+    DOCUMENT_DECLARATIONS_CHANGED = "document.declarations_changed"
+    DOCUMENT_FRAME_GENERATION = "document.frame_generation"
+    DOCUMENT_FRAME_EPOCH = "document.frame_epoch"
+    DOCUMENT_FRAME_CONFLICT = "document.frame_conflict"
+    DOCUMENT_FRAME_GAP = "document.frame_gap"
+    DOCUMENT_FRAME_BASE = "document.frame_base"
+    DOCUMENT_FRAME_BUDGET = "document.frame_budget"
+    DOCUMENT_FULL = "document.full"
+    DOCUMENT_NOT_CURRENT = "document.not_current"
+    DOCUMENT_INCOMPLETE = "document.incomplete"
+
     NOT_FOUND = "admin.not_found"
     METHOD_NOT_ALLOWED = "admin.method_not_allowed"
     DECLARED_IN_FILE = "admin.declared_in_file"
@@ -83,7 +149,8 @@ class ErrorCode(StrEnum):
     @property
     def wire(self) -> str:
         """The spelling clients see, on every door unless the door's own table says otherwise."""
-        return _WIRE.get(self, self.value.partition(".")[2])
+        area, _, reason = self.value.partition(".")
+        return _WIRE.get(self, self.value if area in _WHOLE else reason)
 
     @property
     def retryable(self) -> bool:
@@ -92,6 +159,12 @@ class ErrorCode(StrEnum):
 
 
 _WIRE: Final = {ErrorCode.AMBIGUOUS_PAGE: "AMBIGUOUS_PAGE"}
+
+_WHOLE: Final = frozenset({"document"})
+"""Areas whose codes are told whole: what is shown has reasons of its own (design §18)."""
+
+DOCUMENT_CODES: Final = tuple(code for code in ErrorCode if code.value.startswith("document."))
+"""What can be wrong with a document, as its judge says it, and three reasons of the gateway's."""
 
 RETRYABLE: Final = frozenset(
     {
@@ -109,6 +182,7 @@ RETRYABLE: Final = frozenset(
         ErrorCode.NOT_AVAILABLE,
         ErrorCode.NOT_DELIVERED,
         ErrorCode.CANCELLED,
+        ErrorCode.DOCUMENT_FULL,
     }
 )
 

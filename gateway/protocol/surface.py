@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.domain.errors import DOCUMENT_CODES, ErrorCode, GatewayError
 
 PROTOCOL: Final = "pling.surface/0.1"
 
@@ -68,6 +68,7 @@ SPELLINGS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.CANCELLED: "cancelled",
     ErrorCode.APP_ACTIVATION_FAILED: "app_activation_failed",
     ErrorCode.APP_ACTIVATION_CANCELLED: "app_activation_cancelled",
+    **{code: code.value for code in DOCUMENT_CODES},
     ErrorCode.NOT_FOUND: "not_found",
     ErrorCode.METHOD_NOT_ALLOWED: "method_not_allowed",
     ErrorCode.DECLARED_IN_FILE: "declared_in_file",
@@ -89,6 +90,7 @@ REFUSED_IN_RESULT: Final = frozenset(
         ErrorCode.APPROVAL_UNAVAILABLE,
         # The executor's order (seed 004): the surface let the request through, the action refused its input.
         ErrorCode.ARGUMENTS_INVALID,
+        *DOCUMENT_CODES,
     }
 )
 """Refusals before admission that are still answers of the action: `ok: true`."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.domain.errors import DOCUMENT_CODES, ErrorCode, GatewayError
 
 STATUSES: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.BAD_JSON: 400,
@@ -62,6 +62,10 @@ STATUSES: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.CANCELLED: 409,
     ErrorCode.APP_ACTIVATION_FAILED: 503,
     ErrorCode.APP_ACTIVATION_CANCELLED: 409,
+    **dict.fromkeys(DOCUMENT_CODES, 422),
+    ErrorCode.DOCUMENT_FULL: 507,
+    ErrorCode.DOCUMENT_NOT_CURRENT: 409,
+    ErrorCode.DOCUMENT_INCOMPLETE: 409,
     ErrorCode.NOT_FOUND: 404,
     ErrorCode.METHOD_NOT_ALLOWED: 405,
     ErrorCode.DECLARED_IN_FILE: 405,

@@ -4,12 +4,13 @@ import re
 
 import pytest
 
-from gateway.domain.errors import RETRYABLE, ErrorCode, GatewayError
+from gateway.domain.errors import DOCUMENT_CODES, RETRYABLE, ErrorCode, GatewayError
 from gateway.protocol.surface import SPELLINGS
 from gateway.transports.agents_mcp.refusals import TOLD
 from gateway.transports.errors import STATUSES
+from surface_host.documents.codes import DocumentCode
 
-AREAS = {"request", "identity", "inventory", "policy", "replay", "approval", "execution", "admin"}
+AREAS = {"request", "identity", "inventory", "policy", "replay", "approval", "execution", "document", "admin"}
 
 
 @pytest.mark.parametrize("table", [STATUSES, SPELLINGS, TOLD], ids=["http", "surface", "mcp"])
@@ -21,7 +22,7 @@ def test_a_code_is_an_area_and_a_reason() -> None:
     for code in ErrorCode:
         area, _, reason = code.value.partition(".")
         assert area in AREAS, code
-        assert re.fullmatch(r"[a-z]+(_[a-z]+)*", reason), code
+        assert re.fullmatch(r"[a-z]+(_[a-z0-9]+)*", reason), code
 
 
 def test_no_two_codes_share_a_wire_spelling() -> None:
@@ -29,9 +30,16 @@ def test_no_two_codes_share_a_wire_spelling() -> None:
     assert len({code.wire for code in ErrorCode}) == len(ErrorCode)
 
 
-def test_the_wire_spelling_is_the_reason_but_for_the_one_the_design_shouts() -> None:
-    assert {code for code in ErrorCode if code.wire != code.value.partition(".")[2]} == {ErrorCode.AMBIGUOUS_PAGE}
+def test_the_wire_spelling_is_the_reason_but_for_the_one_the_design_shouts_and_what_is_told_whole() -> None:
+    others = {code for code in ErrorCode if code.wire != code.value.partition(".")[2]}
+    assert others == {ErrorCode.AMBIGUOUS_PAGE, *DOCUMENT_CODES}
+    assert all(code.wire == code.value for code in DOCUMENT_CODES)
     assert ErrorCode.AMBIGUOUS_PAGE.wire == "AMBIGUOUS_PAGE"
+
+
+def test_the_judge_of_documents_has_no_word_that_is_not_a_code_here() -> None:
+    own = {ErrorCode.DOCUMENT_FULL, ErrorCode.DOCUMENT_NOT_CURRENT, ErrorCode.DOCUMENT_INCOMPLETE}
+    assert {code.value for code in DOCUMENT_CODES} == {code.value for code in (*DocumentCode, *own)}
 
 
 @pytest.mark.parametrize(
