@@ -20,6 +20,7 @@ from gateway.domain.audit import AuditRecord, ChainedRecord, Checkpoint, Stream
 from gateway.domain.calls import Call, CallState, Entry, Receipt, Result
 from gateway.domain.conversations import Following, Message, Talk
 from gateway.domain.denials import Denial
+from gateway.domain.documents import DocumentAction, ShownDocument
 from gateway.domain.instances import Instance, InstanceState
 from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place, Wanted
@@ -486,6 +487,76 @@ class Surfaces(Protocol):
         ...
 
 
+class Documents(Protocol):
+    """Documents that agents show: rows, snapshots, frames that were taken, and what people asked for in them."""
+
+    def add(self, document: ShownDocument, content: str) -> None:
+        """Insert it with its first snapshot, as canonical JSON.
+
+        Raises:
+            DuplicateKey: it is there.
+        """
+        ...
+
+    def save(self, document: ShownDocument, *, was: ShownDocument, content: str | None = None) -> None:
+        """Replace the row, which must still have the state, seq and revision of `was`, and the snapshot if one is given.
+
+        Of what closed its snapshot, frames and actions are erased.
+
+        Raises:
+            StaleState: it has not.
+        """
+        ...
+
+    def find(self, document: str) -> ShownDocument | None: ...
+
+    def content_of(self, document: str) -> str | None:
+        """Its newest snapshot."""
+        ...
+
+    def live_of_person(self, user: str, site: str) -> Sequence[ShownDocument]:
+        """Those that are not closed, opened first first; so are the lists below."""
+        ...
+
+    def live_of_session(self, session: str) -> Sequence[ShownDocument]: ...
+
+    def all_live(self) -> Sequence[ShownDocument]: ...
+
+    def count_live(self) -> int: ...
+
+    def purge(self, closed_before: int, limit: int) -> int:
+        """Forget at most `limit` that closed before `closed_before`; returns how many."""
+        ...
+
+    def add_frame(self, document: str, seq: int, *, call: str, digest: str) -> None:
+        """Remember that a call brought this frame."""
+        ...
+
+    def digests_of(self, document: str) -> Mapping[int, str]:
+        """What each frame that was taken held, by `seq`."""
+        ...
+
+    def add_action(self, action: DocumentAction) -> None:
+        """Remember what a person asked for.
+
+        Raises:
+            DuplicateKey: the call, or the request of this document, is there.
+        """
+        ...
+
+    def find_action(self, document: str, request: str) -> DocumentAction | None: ...
+
+    def action_of_call(self, call: str) -> DocumentAction | None: ...
+
+    def actions_of(self, document: str) -> Sequence[DocumentAction]:
+        """In the order they were asked for."""
+        ...
+
+    def count_actions(self, session: str | None = None) -> int:
+        """How many are remembered, of one agent session or of all."""
+        ...
+
+
 class AgentSessions(Protocol):
     def add(self, session: AgentSession) -> None: ...
 
@@ -926,6 +997,8 @@ class Tx(Protocol):
     def app_sessions(self) -> AppSessions: ...
     @property
     def surfaces(self) -> Surfaces: ...
+    @property
+    def documents(self) -> Documents: ...
     @property
     def outbox(self) -> Outbox: ...
     @property

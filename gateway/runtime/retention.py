@@ -69,6 +69,7 @@ SHORT: Final[Mapping[str, Rule]] = {
     "messages": lambda tx, limits, now: tx.conversations.purge(now - limits.result_ms, BATCH),
     "surfaces": lambda tx, limits, now: tx.surfaces.purge(now - limits.result_ms, BATCH),
     "surface_events": lambda tx, limits, now: tx.surfaces.purge_events(now - limits.surface_events_ms, BATCH),
+    "documents": lambda tx, limits, now: tx.documents.purge(now - limits.result_ms, BATCH),
     "nonces": _nonces,
     "tickets": lambda tx, _, now: tx.tickets.purge(now, BATCH),
     "admin_requests": lambda tx, _, now: tx.admin_requests.purge(now, BATCH),

@@ -10,6 +10,7 @@ from gateway.testing.administration import MemoryAdminRequests, MemoryAdminToken
 from gateway.testing.approvals import MemoryApprovals
 from gateway.testing.calls import MemoryCalls
 from gateway.testing.conversations import MemoryConversations
+from gateway.testing.documents import MemoryDocuments
 from gateway.testing.identities import (
     MemoryAgentSessions,
     MemoryPageSessions,
@@ -60,6 +61,7 @@ class MemoryTx:
         self.operations = MemoryOperations(tables)
         self.app_sessions = MemoryAppSessions(tables)
         self.surfaces = MemorySurfaces(tables)
+        self.documents = MemoryDocuments(tables)
         self.outbox = MemoryOutbox(tables)
         self.session_data = MemorySessionDatas(tables)
         self.installation = MemoryInstallation(tables)

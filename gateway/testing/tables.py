@@ -14,6 +14,7 @@ from gateway.domain.audit import ChainedRecord, Checkpoint, Stream
 from gateway.domain.calls import Call, Receipt, Result
 from gateway.domain.conversations import Asked, Message, Talk
 from gateway.domain.denials import Denial
+from gateway.domain.documents import DocumentAction, ShownDocument
 from gateway.domain.instances import Instance
 from gateway.domain.inventory import Baseline
 from gateway.domain.lists import Place
@@ -73,6 +74,12 @@ class Tables:
     surface_states: dict[str, str] = field(default_factory=dict[str, str])
     surface_cursors: dict[str, int] = field(default_factory=dict[str, int])
     surface_events: dict[tuple[str, int], Happening] = field(default_factory=dict[tuple[str, int], Happening])
+    documents: dict[str, ShownDocument] = field(default_factory=dict[str, ShownDocument])
+    document_snapshots: dict[str, str] = field(default_factory=dict[str, str])
+    document_frames: dict[tuple[str, int], tuple[str, str]] = field(
+        default_factory=dict[tuple[str, int], tuple[str, str]]
+    )
+    document_actions: dict[str, DocumentAction] = field(default_factory=dict[str, DocumentAction])
     mini_apps: dict[str, MiniApp] = field(default_factory=dict[str, MiniApp])
     mini_app_versions: dict[str, AppVersion] = field(default_factory=dict[str, AppVersion])
     installation: dict[str, bytes] = field(default_factory=dict[str, bytes])

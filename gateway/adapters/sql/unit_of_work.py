@@ -12,6 +12,7 @@ from gateway.adapters.sql.calls import SqlCalls
 from gateway.adapters.sql.connection import Connection
 from gateway.adapters.sql.conversations import SqlConversations
 from gateway.adapters.sql.denials import SqlDenials
+from gateway.adapters.sql.documents import SqlDocuments
 from gateway.adapters.sql.installation import SqlInstallation
 from gateway.adapters.sql.instances import SqlInstances
 from gateway.adapters.sql.mini_apps import SqlMiniApps
@@ -48,6 +49,7 @@ class UnitOfWork:
         self.operations = SqlOperations(connection)
         self.app_sessions = SqlAppSessions(connection)
         self.surfaces = SqlSurfaces(connection)
+        self.documents = SqlDocuments(connection)
         self.admin_tokens = SqlAdminTokens(connection)
         self.admin_requests = SqlAdminRequests(connection)
         self.mini_apps = SqlMiniApps(connection)
