@@ -6,7 +6,7 @@ import { build } from 'vite';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** What the core loads later: the entry in the sources, and the file beside it. */
-const LATER = { 'ui/index.js': 'surface-host-ui.mjs', 'apps/index.js': 'surface-host-apps.mjs', 'pack/index.js': 'surface-host-pack.mjs' };
+const LATER = { 'ui/index.js': 'surface-host-ui.mjs', 'apps/index.js': 'surface-host-apps.mjs', 'pack/index.js': 'surface-host-pack.mjs', 'documents/index.js': 'surface-host-documents.mjs' };
 const laterOf = (id) => Object.entries(LATER).find(([entry]) => id.endsWith(entry))?.[1];
 rmSync(`${root}/dist`, { recursive: true, force: true });
 
@@ -45,6 +45,7 @@ async function inline(entry, define) {
 const ui = await bundle('src/ui/index.ts', LATER['ui/index.js']);
 const apps = await bundle('src/apps/index.ts', LATER['apps/index.js']);
 const pack = await bundle('src/pack/index.ts', LATER['pack/index.js']);
+await bundle('src/documents/index.ts', LATER['documents/index.js']);
 await bundle('src/auto.ts', 'surface-host.js', { iife: 'Ostiary', define: { UI_INTEGRITY: integrity(ui), APPS_INTEGRITY: integrity(apps), PACK_INTEGRITY: integrity(pack) } });
 await bundle('src/index.ts', 'surface-host.mjs');
 await bundle('src/testing/index.ts', 'testing.mjs');

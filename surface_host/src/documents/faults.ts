@@ -33,6 +33,11 @@ export class Refused extends Error {
 
 export const refused = (code: DocumentCode, pointer = ''): Refused => new Refused([issue(code, pointer)]);
 
+/** Throws `Refused` if there is any. */
+export function assertNone([first, ...more]: readonly Issue[]): void {
+  if (first) throw new Refused([first, ...more]);
+}
+
 /** An expression has no value in this state; only what uses it feels that (rules H3). */
 export class NoValue extends Error {
   /** `pointer`: to the innermost expression that failed. */

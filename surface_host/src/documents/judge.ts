@@ -6,7 +6,7 @@
 
 import { canonical, byteLength, digestOf } from './canonical.js';
 import { assertBudgets } from './budgets.js';
-import { Refused, refused } from './faults.js';
+import { assertNone, refused } from './faults.js';
 import { assertMeaning } from './meaning.js';
 import { frozen, type Plain } from './plain.js';
 import { assertSafeJSON } from './safe.js';
@@ -34,23 +34,25 @@ export interface Judged {
 
 /** Judges the text of a document. Throws `Refused`. */
 export function judge(raw: string | Uint8Array, { maxBytes = LIMITS.bytes, kind }: JudgeOptions = {}): Judged {
-  const plain = scan(decoded(raw, maxBytes));
-  return verdict(plain, canonical(plain), kind);
+  return verdict(scan(decoded(raw, maxBytes)), kind);
 }
 
 /** Judges a document that came as an object; its size is that of its canonical text. Throws `Refused`. */
-export function judgeValue(value: unknown, { maxBytes = LIMITS.bytes, kind }: JudgeOptions = {}): Judged {
-  const plain = assertSafeJSON(value);
-  const text = canonical(plain);
-  if (byteLength(text) > Math.min(maxBytes, LIMITS.bytes)) throw refused('document.too_large');
-  return verdict(plain, text, kind);
+export function judgeValue(value: unknown, options: JudgeOptions = {}): Judged {
+  return judgePlain(assertSafeJSON(value), options);
 }
 
-function verdict(plain: Plain, text: string, kind: DocumentKind | undefined): Judged {
+/** Judges what a scanner let through; its size is that of its canonical text. Throws `Refused`. */
+export function judgePlain(plain: Plain, { maxBytes = LIMITS.bytes, kind }: JudgeOptions = {}): Judged {
+  if (byteLength(canonical(plain)) > Math.min(maxBytes, LIMITS.bytes)) throw refused('document.too_large');
+  return verdict(plain, kind);
+}
+
+function verdict(plain: Plain, kind: DocumentKind | undefined): Judged {
   assertBudgets(plain);
-  const [first, ...more] = shapeIssues(plain);
-  if (first) throw new Refused([first, ...more]);
+  assertNone(shapeIssues(plain));
   const document = frozen(plain) as UIDocument;
   assertMeaning(document, plain, kind);
+  const text = canonical(plain);
   return { document, canonical: text, digest: () => digestOf(text) };
 }

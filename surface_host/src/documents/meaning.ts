@@ -11,15 +11,13 @@ import { assertNode } from './node_meaning.js';
 import type { Plain } from './plain.js';
 import { cut, segment } from './pointers.js';
 import { components } from './rows.js';
+import { initialState } from './state.js';
 import { createTyping, type Typing } from './typing.js';
-import type { Action, DocumentKind, Expr, Field, Scalar, State, UIDocument } from './types.js';
+import type { Action, DocumentKind, Expr, Field, Scalar, UIDocument } from './types.js';
 
 const fail = (code: DocumentCode, at: string): never => {
   throw refused(code, cut(at));
 };
-
-export const defaultsOf = ({ state = {} }: Pick<UIDocument, 'state'>): State =>
-  Object.freeze(Object.fromEntries(Object.entries(state).map(([id, field]) => [id, field.default])));
 
 /** `plain`: the same document with its members in the order of the text. */
 export function assertMeaning(document: UIDocument, plain: Plain, kind: DocumentKind | undefined): void {
@@ -91,7 +89,7 @@ function assertStructured(document: UIDocument): void {
 /** Everything that is worked out without a node has a value on the defaults, and a `set` one its field may hold. */
 function assertEvaluable(document: UIDocument): void {
   const { state = {}, derived = {}, actions = {} } = document;
-  const evaluation = createEvaluation(document, defaultsOf(document));
+  const evaluation = createEvaluation(document, initialState(document));
   const offers = offersOf(document);
   for (const name of Object.keys(derived)) valueOf(evaluation, { ref: name }, `/derived/${name}`);
   for (const [id, action] of Object.entries(actions)) {

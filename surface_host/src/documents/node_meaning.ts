@@ -1,6 +1,6 @@
 /** What one node refers to, and what its component alone asks of it (the norm's phase 4, step 5). */
 
-import { domainFault } from './domains.js';
+import { domainFault, valuesOf } from './domains.js';
 import { refused, type DocumentCode } from './faults.js';
 import type { Placed } from './nodes.js';
 import { isItems, isMembers, type Plain } from './plain.js';
@@ -89,12 +89,13 @@ const SPECIAL: Special = {
   Select: ({ node: { props }, at }, { document, earlier }) => assertSelect(props, at, document.state?.[props.field] as Field, earlier),
 };
 
-function assertSelect({ field, options }: PropsByType['Select'], at: string, declared: Field, earlier: Around['earlier']): void {
+function assertSelect(props: PropsByType['Select'], at: string, declared: Field, earlier: Around['earlier']): void {
+  const { field, options } = props;
   for (const [index, { value }] of options.entries()) {
     const code = domainFault(declared, value);
     if (code) fail(code, `${at}/props/options${segment(index)}/value`);
   }
-  const values = new Set(options.map(({ value }) => value));
+  const values = valuesOf(props);
   const others = earlier.get(field) ?? values;
   if (others.size !== values.size || ![...values].every((value) => others.has(value))) fail('document.options_differ', `${at}/props/options`);
   if (!values.has(declared.default)) fail('document.out_of_domain', `/state/${field}/default`);

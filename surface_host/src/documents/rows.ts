@@ -1,11 +1,11 @@
 /** The generated table, typed for who walks it. */
 
-import { ACTIONS, COMPONENTS, DOCUMENT, EXPRESSIONS, FIELDS, NODE, OPERATORS } from './table.js';
+import { ACTIONS, COMPONENTS, DOCUMENT, EXPRESSIONS, FIELDS, NODE, OPERATORS, PATCH } from './table.js';
 import type { NodeType, Operator, ValueType } from './types.js';
 
 export type MemberKind =
   | 'text' | 'id' | 'field' | 'action' | 'name' | 'word' | 'flag' | 'integer' | 'number' | 'positive' | 'scalar'
-  | 'expr' | 'list' | 'rows' | 'ids' | 'map' | 'node' | 'nodes' | 'props' | 'args';
+  | 'expr' | 'list' | 'rows' | 'ids' | 'map' | 'node' | 'nodes' | 'props' | 'args' | 'object' | 'value';
 
 /** One member of an object; the table's Python source says what each property means. */
 export interface Member {
@@ -38,6 +38,7 @@ export const documentRow: Row = DOCUMENT;
 export const nodeRow: Row = NODE;
 export const fieldRows: Readonly<Record<string, Row>> = FIELDS;
 export const actionRows: Readonly<Record<string, Row>> = ACTIONS;
+export const patchRows: Readonly<Record<string, Row>> = PATCH;
 export const operationRow: Row = EXPRESSIONS.op;
 export const refRow: Row = EXPRESSIONS.ref;
 export const components: Readonly<Record<NodeType, Component>> = COMPONENTS;

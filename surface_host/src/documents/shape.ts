@@ -8,7 +8,7 @@
 import { issue, type DocumentCode, type Issue } from './faults.js';
 import { isItems, isMembers, type Members, type Plain } from './plain.js';
 import { cut, segment } from './pointers.js';
-import { actionRows, components, documentRow, fieldRows, nodeRow, operationRow, operators, refRow, rowOf, type Member, type MemberKind, type Row } from './rows.js';
+import { actionRows, components, documentRow, fieldRows, nodeRow, operationRow, operators, patchRows, refRow, rowOf, type Member, type MemberKind, type Row } from './rows.js';
 import { ACTIONS_SINCE, ID_PATTERN, LIMITS, NAME_PATTERN, REFUSED_IDS, VERSIONS } from './table.js';
 
 const ID = new RegExp(`^(?:${ID_PATTERN})$`);
@@ -41,6 +41,16 @@ class Walk {
     });
   }
 
+  patch(value: Plain): void {
+    this.#items(value, '', { least: 1, most: LIMITS.patch_operations }, (operation, at) =>
+      this.#object(operation, at, 'op', (op, members) => {
+        const row = rowOf(patchRows, op);
+        if (row) this.#members(members, at, row, ['op']);
+        return row ? undefined : 'document.not_allowed';
+      }),
+    );
+  }
+
   /** What every value of a kind goes through. Objects of several shapes have functions of their own below. */
   readonly #judges: { readonly [K in MemberKind]: Judge } = {
     text: (value, at, member) => {
@@ -66,6 +76,11 @@ class Walk {
     map: (value, at, member) => this.#map(value, at, member),
     node: (value, at) => this.#node(value, at),
     nodes: (value, at, member) => this.#items(value, at, member, (child, here) => this.#node(child, here)),
+    object: (value, at) => {
+      if (!isMembers(value)) this.#fault('document.wrong_type', at);
+    },
+    value: () => undefined,
+    // These two are judged with the object that holds them: what they may hold depends on its type.
     props: () => undefined,
     args: () => undefined,
   };
@@ -142,7 +157,7 @@ class Walk {
     for (const [key, cell] of row) this.#expression(cell, at + segment(key));
   }
 
-  #items(value: Plain, at: string, member: Member, each: (item: Plain, at: string) => void): void {
+  #items(value: Plain, at: string, member: Pick<Member, 'least' | 'most'>, each: (item: Plain, at: string) => void): void {
     if (!isItems(value)) return this.#fault('document.wrong_type', at);
     if (!within(value.length, member)) return this.#fault('document.wrong_count', at);
     value.forEach((item, index) => each(item, at + segment(index)));
@@ -190,13 +205,18 @@ class Walk {
   }
 }
 
-/** The first faults of shape in document order, at most 20; none for a document that has the shape. */
-export function shapeIssues(document: Plain): readonly Issue[] {
+function issuesOf(work: (walk: Walk) => void): readonly Issue[] {
   const walk = new Walk();
   try {
-    walk.document(document);
+    work(walk);
   } catch (error) {
     if (!(error instanceof Enough)) throw error;
   }
   return walk.issues;
 }
+
+/** The first faults of shape in document order, at most 20; none for a document that has the shape. */
+export const shapeIssues = (document: Plain): readonly Issue[] => issuesOf((walk) => walk.document(document));
+
+/** The same for the operations of a patch; the nodes in them have no shape yet. */
+export const patchIssues = (operations: Plain): readonly Issue[] => issuesOf((walk) => walk.patch(operations));
