@@ -51,8 +51,8 @@ class SignatureVerdict:
     key: str | None = None
 
 
-def sign(digest: str, private_key: bytes) -> Signature:
-    """Sign a package's digest.
+def sign(digest: str, private_key: bytes, said: bytes = _SAID) -> Signature:
+    """Sign the digest of a package, or of what `said` names.
 
     Args:
         digest: lower-case hex.
@@ -63,23 +63,25 @@ def sign(digest: str, private_key: bytes) -> Signature:
     """
     key = _private(private_key)
     return Signature(
-        key=key_id(key.public_key().public_bytes_raw()), signature=key.sign(_SAID + digest.encode()).hex()
+        key=key_id(key.public_key().public_bytes_raw()), signature=key.sign(said + digest.encode()).hex()
     )
 
 
-def verdict_on(digest: str, signature: Signature | None, trusted: Iterable[TrustedKey]) -> SignatureVerdict:
-    """Hold a signature against the keys that are trusted."""
+def verdict_on(
+    digest: str, signature: Signature | None, trusted: Iterable[TrustedKey], said: bytes = _SAID
+) -> SignatureVerdict:
+    """Hold a signature against the keys that are trusted; `said` is what it was made for."""
     if signature is None:
         return SignatureVerdict(Standing.UNSIGNED)
     for key in trusted:
         if key_id(key.public) == signature.key:
-            return SignatureVerdict(_standing(digest, signature, key.public), key.name)
+            return SignatureVerdict(_standing(said + digest.encode(), signature, key.public), key.name)
     return SignatureVerdict(Standing.UNKNOWN_KEY)
 
 
-def _standing(digest: str, signature: Signature, public: bytes) -> Standing:
+def _standing(signed: bytes, signature: Signature, public: bytes) -> Standing:
     try:
-        Ed25519PublicKey.from_public_bytes(public).verify(bytes.fromhex(signature.signature), _SAID + digest.encode())
+        Ed25519PublicKey.from_public_bytes(public).verify(bytes.fromhex(signature.signature), signed)
     except (InvalidSignature, ValueError):
         return Standing.BAD
     return Standing.TRUSTED

@@ -7,13 +7,14 @@ from typing import Any, Final, get_args
 from gateway.domain.calls import OPEN, CallState
 from gateway.domain.errors import ErrorCode
 from gateway.protocol.lineup import schema
-from gateway.protocol.lineup.agent import BUNDLE_BYTES, REASON_MAX, AgentMessage
+from gateway.protocol.lineup.agent import REASON_MAX, AgentMessage
 from gateway.protocol.lineup.base import CLIENT, PREFIX
 from gateway.protocol.lineup.client import EVENT_DATA_BYTES, ClientMessage, ReceiptStatus
 from gateway.protocol.lineup.words import ENDS, REASONS, REFUSALS, Status
 from gateway.transports.errors import STATUSES
 from gateway.transports.lineup.door import MESSAGES, STREAM
 from gateway.transports.lineup.streams import PING_SECONDS, STREAMS
+from surface_host.bundles import BUNDLE_BYTES
 
 Json = dict[str, Any]
 
@@ -142,7 +143,7 @@ def _notes(kind: str) -> Iterator[str]:
             f"- html, css and js of a bundle are at most {BUNDLE_BYTES} bytes together.",
             "- A `ui.` message is the call of `ui.surface_open`, `ui.surface_patch` or `ui.surface_close`, by the same rules. What was done is answered 204; a refusal is told by HTTP, with the status [its code](codes.md) has there. Whoever may not show surfaces gets `unsupported`.",
             "- It has one answer, now: where a person would have to agree first it is refused, and is asked for by `tool.call`.",
-            "- A bundle that the agent brings is `unsupported` so far.",
+            "- Which bundles are taken is for the site to say; [surfaces](surfaces.md#bundles) tells what one may hold.",
         ),
         "client.inventory": (
             "- `standard_components` are those that can be called now.",

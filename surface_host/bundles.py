@@ -83,7 +83,7 @@ _ATTRIBUTE: Final = re.compile(
     rf"""[{_SPACE}/]*([^{_SPACE}/>][^{_SPACE}/>=]*)(?:[{_SPACE}]*=[{_SPACE}]*("[^"]*"|'[^']*'|[^{_SPACE}>]*))?"""
 )
 
-_READ_MAX: Final = 4 * BUNDLE_BYTES
+_READ_MAX: Final = 2 * BUNDLE_BYTES
 """Characters of attributes read in one bundle. Only one made to be read slowly has more: what stands in no closed tag
 is read again for each `<` before it."""
 
@@ -107,8 +107,13 @@ _RUNS: Final = re.compile(
 )
 
 
+_SHEET: Final = re.compile(r"<style\b", re.IGNORECASE)
+
+
 def _faults_of_html(html: str, profile: Profile) -> Iterator[Fault]:
     left = _READ_MAX
+    if any(map(_loads, _sheets(html))):
+        yield _remote("html")
     for tag in _TAG.finditer(html):
         name = tag[1].lower()
         if name in _ELEMENTS:
@@ -124,6 +129,13 @@ def _faults_of_html(html: str, profile: Profile) -> Iterator[Fault]:
             yield from _faults_of_attribute(name, key, value, profile)
 
 
+def _sheets(html: str) -> Iterator[str]:
+    """What stands in `<style>`, up to its end or the next one."""
+    for begun in _SHEET.split(html)[1:]:
+        _, _, sheet = begun.partition(">")
+        yield _STYLE_END.split(sheet, maxsplit=1)[0]
+
+
 def _faults_of_attribute(name: str, key: str, value: str, profile: Profile) -> Iterator[Fault]:
     reason = None
     if key in _ATTRIBUTES:
@@ -136,10 +148,8 @@ def _faults_of_attribute(name: str, key: str, value: str, profile: Profile) -> I
         reason = "an address may not be script"
     if reason is not None:
         yield Fault(code="surface.attribute", part="html", reason=reason)
-    if key in _ADDRESSES and _REMOTE.search(value):
-        yield Fault(
-            code="surface.remote", part="html", reason="a surface loads nothing from elsewhere; use `data:` addresses"
-        )
+    if key in _ADDRESSES and (_REMOTE.search(value) or (key == "style" and _loads(value))):
+        yield _remote("html")
 
 
 def _attributes(html: str, at: int) -> Iterator[tuple[str, str, int]]:
@@ -157,16 +167,32 @@ def _attributes(html: str, at: int) -> Iterator[tuple[str, str, int]]:
 _STYLE_END: Final = re.compile(r"</style", re.IGNORECASE)
 _SCRIPT_END: Final = re.compile(r"</script|<!--", re.IGNORECASE)
 _IMPORT: Final = re.compile(r"@import", re.IGNORECASE)
+_ESCAPE: Final = re.compile(r"\\(?:([0-9A-Fa-f]{1,6})(?:\r\n|[ \t\r\n\f])?|([^\r\n\f0-9A-Fa-f]))")
+_LAST_POINT: Final = 0x10FFFF
 
 
 def _judge_css(css: str) -> Fault | None:
     if _STYLE_END.search(css):
         return Fault(code="surface.ends_early", part="css", reason="`</style` would end it")
-    if _IMPORT.search(css) or _REMOTE.search(css):
-        return Fault(
-            code="surface.remote", part="css", reason="a surface loads nothing from elsewhere; use `data:` addresses"
-        )
-    return None
+    return _remote("css") if _loads(css) else None
+
+
+def _loads(css: str) -> bool:
+    """Whether a sheet names an address elsewhere, whichever way its letters are written."""
+    text = _ESCAPE.sub(_unescaped, css)
+    return _IMPORT.search(text) is not None or _REMOTE.search(text) is not None
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    if escape[1] is None:
+        return escape[2]
+    point = int(escape[1], 16)
+    return chr(point) if point <= _LAST_POINT else ""
+
+
+def _remote(part: Part) -> Fault:
+    reason = "a surface loads nothing from elsewhere; use `data:` addresses"
+    return Fault(code="surface.remote", part=part, reason=reason)
 
 
 def _judge_js(js: str) -> Fault | None:

@@ -39,6 +39,12 @@ sites:
       - todo.add
       - {{id: todo.clear_completed, effect: destructive, confirm: always}}
       - pomodoro.start
+      - ui.surface_open
+      - ui.surface_patch
+      - ui.surface_close
+      - ui.events
+    # Only a demo shows what nobody has looked at; elsewhere list the hashes of bundles, or sign them.
+    surfaces: {{bundles: any}}
     record_limit: 20
     # Only a demo may do this: the scripted story clicks in an automated browser.
     allow_automated_approval: {automated}
@@ -105,7 +111,7 @@ async def stage(
                 "demo-agent",
                 user=USER,
                 sites=["todo"],
-                scope=["todo.overview", "todo.add", "todo.clear_completed", "context.read", "pomodoro.*"],
+                scope=["todo.overview", "todo.add", "todo.clear_completed", "context.read", "pomodoro.*", "ui.*"],
                 days=1,
                 by="demo",
             )

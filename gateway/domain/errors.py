@@ -135,6 +135,18 @@ class ErrorCode(StrEnum):
     DOCUMENT_NOT_CURRENT = "document.not_current"
     DOCUMENT_INCOMPLETE = "document.incomplete"
 
+    SURFACE_TOO_LARGE = "surface.too_large"
+    SURFACE_NOT_TEXT = "surface.not_text"
+    SURFACE_ELEMENT = "surface.element"
+    SURFACE_ATTRIBUTE = "surface.attribute"
+    SURFACE_REMOTE = "surface.remote"
+    SURFACE_ENDS_EARLY = "surface.ends_early"
+    SURFACE_INTEGRITY = "surface.integrity"
+    SURFACE_NOT_ALLOWED = "surface.not_allowed"
+    SURFACE_BAD_SIGNATURE = "surface.bad_signature"
+    SURFACE_ID_TAKEN = "surface.id_taken"
+    SURFACE_VERSION_TAKEN = "surface.version_taken"
+
     NOT_FOUND = "admin.not_found"
     METHOD_NOT_ALLOWED = "admin.method_not_allowed"
     DECLARED_IN_FILE = "admin.declared_in_file"
@@ -160,11 +172,14 @@ class ErrorCode(StrEnum):
 
 _WIRE: Final = {ErrorCode.AMBIGUOUS_PAGE: "AMBIGUOUS_PAGE"}
 
-_WHOLE: Final = frozenset({"document"})
+_WHOLE: Final = frozenset({"document", "surface"})
 """Areas whose codes are told whole: what is shown has reasons of its own (design §18)."""
 
 DOCUMENT_CODES: Final = tuple(code for code in ErrorCode if code.value.startswith("document."))
 """What can be wrong with a document, as its judge says it, and three reasons of the gateway's."""
+
+SURFACE_CODES: Final = tuple(code for code in ErrorCode if code.value.startswith("surface."))
+"""What can be wrong with a bundle, and with who sends it."""
 
 RETRYABLE: Final = frozenset(
     {

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from gateway.domain.bundles import BundleTerms
 from policy.model import Floor
 
 
@@ -24,6 +25,14 @@ class Site:
     in_page_scope: tuple[str, ...] | None = None
     allow_automated_approval: bool = False
     limits: Mapping[str, int] = field(default_factory=dict[str, int])
+    bundles: BundleTerms = field(default_factory=BundleTerms)
+    """Which bundles agents may send here."""
+    bundles_from: Mapping[str, BundleTerms] = field(default_factory=dict[str, BundleTerms])
+    """The same for agents it names."""
+
+    def bundle_terms(self, agent: str) -> BundleTerms:
+        """What holds for the bundles of `agent`."""
+        return self.bundles_from.get(agent, self.bundles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

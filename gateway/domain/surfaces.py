@@ -19,6 +19,9 @@ PREFIX: Final = "surf_"
 CLOSE: Final = "close"
 """The event by which an agent hears that its surface is gone though it did not close it; no bundle can send it."""
 
+SENT: Final = ""
+"""In the place of a surface's id for a bundle its agent sent; a surface of an installed app always has one."""
+
 MINUTE_MS: Final = 60_000
 
 
@@ -62,7 +65,8 @@ TRANSITIONS: Final[Mapping[SurfaceState, Mapping[SurfaceMove, SurfaceState]]] = 
 class Surface:
     """One row. At most one is not closed for (agent, user, conversation, instance).
 
-    `session` is the grant it was opened under and lives with; `instance` is the agent's name of it. `is_told` says that
+    `app`, `version` and `digest` are those of the installed app, or what the agent calls the bundle it sent and the
+    integrity of that. `session` is the grant it was opened under and lives with; `instance` is the agent's name of it. `is_told` says that
     its events go to the log of the conversation instead of waiting to be asked for. `page_gone_at` is since when its
     page is away. `minute`, `events` and `bytes` are what came of it in that minute. Instants are milliseconds since the
     epoch.
@@ -95,6 +99,11 @@ class Surface:
     def talk(self) -> Talk:
         """The conversation it belongs to."""
         return Talk(agent=self.agent, user=self.user, name=self.conversation)
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether its agent sent the bundle it shows."""
+        return self.surface == SENT
 
     @property
     def is_live(self) -> bool:

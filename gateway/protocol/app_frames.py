@@ -5,7 +5,7 @@ and what follows from what it says, is not known here.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import AfterValidator, Field
@@ -202,6 +202,20 @@ APP_FRAMES: Final[tuple[type[Frame], ...]] = get_args(AppFrame)
 # -- gateway to page ----------------------------------------------------------------------------------------
 
 
+EVERY_EVENT: Final = "*"
+"""Among the events of a bundle: it declares none and may send any that has the form of one. No event has this name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentParts:
+    """A bundle that comes with the frame, because no address may be asked for it. `agent` is who sent it, for people."""
+
+    agent: str
+    html: str
+    css: str
+    js: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
     """What a page needs to mount one instance.
@@ -209,7 +223,7 @@ class Opening:
     Attributes:
         app: the app's id; `title` its name for the person, `surface` which of its surfaces.
         sandbox: address of the outer frame, a path of this gateway.
-        bundle: address of the surface's html, css and js, a path of this gateway.
+        bundle: address of the surface's html, css and js, a path of this gateway; empty if they are `sent`.
         integrity: `sha256-` and base64 of the bundle; a page mounts nothing else.
         events: the events the bundle may send; others are dropped.
         has_handlers: the bundle answers `tool` calls and may ask for actions.
@@ -231,6 +245,7 @@ class Opening:
     state: Mapping[str, Any] = field(default_factory=dict[str, Any])
     revision: int = 0
     data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    sent: SentParts | None = None
 
 
 def app_open(instance: str, opening: Opening) -> dict[str, Any]:
@@ -252,6 +267,7 @@ def app_open(instance: str, opening: Opening) -> dict[str, Any]:
         "state": dict(opening.state),
         "revision": opening.revision,
         "data": dict(opening.data),
+        **({} if opening.sent is None else {"sent": asdict(opening.sent)}),
     }
 
 

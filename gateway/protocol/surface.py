@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from gateway.domain.errors import DOCUMENT_CODES, ErrorCode, GatewayError
+from gateway.domain.errors import DOCUMENT_CODES, SURFACE_CODES, ErrorCode, GatewayError
 
 PROTOCOL: Final = "pling.surface/0.1"
 
@@ -68,7 +68,7 @@ SPELLINGS: Final[Mapping[ErrorCode, str]] = {
     ErrorCode.CANCELLED: "cancelled",
     ErrorCode.APP_ACTIVATION_FAILED: "app_activation_failed",
     ErrorCode.APP_ACTIVATION_CANCELLED: "app_activation_cancelled",
-    **{code: code.value for code in DOCUMENT_CODES},
+    **{code: code.value for code in (*DOCUMENT_CODES, *SURFACE_CODES)},
     ErrorCode.NOT_FOUND: "not_found",
     ErrorCode.METHOD_NOT_ALLOWED: "method_not_allowed",
     ErrorCode.DECLARED_IN_FILE: "declared_in_file",

@@ -25,13 +25,13 @@ class LineupSurfaces:
         self._inventories = inventories
 
     async def open(self, session: AgentSession, opening: Opening) -> None:
-        if opening.surface is None:
-            message = "surfaces that agents bring along are not shown here; name one of an installed app"
-            raise GatewayError(ErrorCode.UNSUPPORTED, message)
+        shown = (
+            {"app": opening.app, "version": opening.version, "surface": opening.surface}
+            if opening.bundle is None
+            else {"bundle": dict(opening.bundle)}
+        )
         arguments = {
-            "app": opening.app,
-            "version": opening.version,
-            "surface": opening.surface,
+            **shown,
             "instance_id": opening.instance,
             "state": dict(opening.state),
             "tell": "conversation",

@@ -17,6 +17,7 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.app_sessions import AppEntry, AppSession, EntryKind
 from gateway.domain.approvals import Approval, ApprovalState
 from gateway.domain.audit import AuditRecord, ChainedRecord, Checkpoint, Stream
+from gateway.domain.bundles import SentBundle
 from gateway.domain.calls import Call, CallState, Entry, Receipt, Result
 from gateway.domain.conversations import Following, Message, Talk
 from gateway.domain.denials import Denial
@@ -46,6 +47,7 @@ from gateway.domain.workers import (
     WorkerState,
 )
 from gateway.settings import Limits
+from surface_host.bundles import Parts
 
 T = TypeVar("T")
 
@@ -427,6 +429,16 @@ class Surfaces(Protocol):
         ...
 
     def state_of(self, surface: str) -> str | None: ...
+
+    def put_bundle(self, surface: str, bundle: SentBundle, parts: Parts) -> None:
+        """Keep what its agent sent for it; erased with its state."""
+        ...
+
+    def bundle_of(self, surface: str) -> SentBundle | None:
+        """What a live one shows that its agent sent; None for one of an installed app."""
+        ...
+
+    def parts_of(self, surface: str) -> Parts | None: ...
 
     def live(self, talk: Talk, instance: str) -> Surface | None: ...
 

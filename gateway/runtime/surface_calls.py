@@ -3,8 +3,8 @@
 Each is done in the transaction that dispatches its call and has its answer there; pages follow the commit.
 """
 
-import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
@@ -12,8 +12,8 @@ import orjson
 from capabilities.builtin.surfaces import EVENTS, OPEN, PATCH, SHUT
 from gateway.domain import surfaces
 from gateway.domain.agent_sessions import AgentSession
-from gateway.domain.app_catalog import OfferedApp
 from gateway.domain.audit import AuditEvent
+from gateway.domain.bundles import SentBundle
 from gateway.domain.calls import Call
 from gateway.domain.canonical import canonical
 from gateway.domain.conversations import Talk
@@ -24,10 +24,13 @@ from gateway.runtime import audit
 from gateway.runtime.effects import ChangeSurface, Effect, HideSurface, ShowSurface
 from gateway.runtime.inventory import question_of
 from gateway.runtime.ports import Tx
+from gateway.runtime.sent_bundles import take_bundle
 from gateway.runtime.settlement import Answer, settle
 from gateway.runtime.surface_events import carry_events
+from gateway.runtime.titles import shown_title
 from gateway.runtime.world import World
 from policy.vocabulary import Verdict
+from surface_host.bundles import Parts
 
 Effects = tuple[Effect, ...]
 Given = Mapping[str, Any]
@@ -56,19 +59,34 @@ def close(tx: Tx, surface: Surface, reason: str, now: int) -> Effects:
     return (HideSurface(surface=closed),)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """What is to be shown: a surface of an installed app, or a bundle its agent sent."""
+
+    app: str
+    version: str
+    digest: str
+    surface: str
+    bundle: tuple[SentBundle, Parts] | None = None
+
+
 def _open(tx: Tx, world: World, call: Call, session: AgentSession, given: Given, now: int) -> Done:
-    app = world.apps.apps.get(given["app"])
+    assert call.page is not None
+    assert call.site is not None
     talk = Talk.of(session)
-    refusal = _not_shown(tx, app, talk, given) or _other_package(tx, app, talk)
-    if refusal is not None or app is None:
-        return refusal or _unknown_app(given), ()
+    bundle: Given | None = given.get("bundle")
+    shown = (
+        _installed(tx, world, talk, given)
+        if bundle is None
+        else _sent(tx, world, talk, bundle, site=call.site, agent=session.agent)
+    )
+    if isinstance(shown, Answer):
+        return shown, ()
     there, most = tx.surfaces.live_of_talk(talk), world.configuration.limits.surfaces_per_conversation
     former = next((surface for surface in there if surface.instance == given["instance_id"]), None)
     if former is None and len(there) >= most:
         return Answer(code=ErrorCode.BUSY, message=f"{most} surfaces are open in this conversation; close one"), ()
     effects = () if former is None else close(tx, former, "replaced", now)
-    assert call.page is not None
-    assert call.site is not None
     surface = Surface(
         id=surfaces.PREFIX + call.ref.removeprefix("call_"),
         session=session.id,
@@ -76,11 +94,11 @@ def _open(tx: Tx, world: World, call: Call, session: AgentSession, given: Given,
         user=session.user,
         conversation=session.conversation,
         instance=given["instance_id"],
-        app=app.id,
-        version=app.version,
-        digest=app.digest,
-        surface=given["surface"],
-        title=_shown_title(given.get("title")),
+        app=shown.app,
+        version=shown.version,
+        digest=shown.digest,
+        surface=shown.surface,
+        title=shown_title(given.get("title")),
         site=call.site,
         page=call.page,
         state=SurfaceState.OPENING,
@@ -88,6 +106,8 @@ def _open(tx: Tx, world: World, call: Call, session: AgentSession, given: Given,
         opened_at=now,
     )
     tx.surfaces.add(surface, canonical(given.get("state", {})).decode())
+    if shown.bundle is not None:
+        tx.surfaces.put_bundle(surface.id, *shown.bundle)
     tx.audit.append(audit.of_surface(AuditEvent.SURFACE_OPENED, surface, now, ref=call.ref))
     reach(Point.SURFACE_WRITTEN)
     return _said(instance_id=surface.instance, replaced=former is not None), (*effects, ShowSurface(surface=surface))
@@ -132,43 +152,44 @@ def may(world: World, session: AgentSession, capability: str, site: str) -> bool
     return world.decide(question).verdict is not Verdict.FORBID
 
 
-def _not_shown(tx: Tx, app: OfferedApp | None, talk: Talk, given: Given) -> Answer | None:
-    """Why the surface that is asked for is not there to be shown."""
-    if app is not None and app.is_enabled and app.fault is None:
-        if app.version != given["version"]:
-            message = f"app `{app.id}` is here in version `{app.version}`"
-            return Answer(code=ErrorCode.UNSUPPORTED, message=message)
-        if app.surface_named(given["surface"]) is None:
-            return Answer(code=ErrorCode.UNSUPPORTED, message=f"app `{app.id}` has no surface `{given['surface']}`")
-        return None
-    # Only who had it is told that it is gone (rules B3).
-    if tx.surfaces.of_app(talk, given["app"]):
-        return Answer(code=ErrorCode.REVOKED, message=f"app `{given['app']}` is not enabled any more")
-    return _unknown_app(given)
+def _installed(tx: Tx, world: World, talk: Talk, given: Given) -> _Shown | Answer:
+    """The surface of an installed app, or why it is not there to be shown."""
+    app = world.apps.apps.get(given["app"])
+    if app is None or not app.is_enabled or app.fault is not None:
+        # Only who had it is told that it is gone (rules B3).
+        if tx.surfaces.of_app(talk, given["app"]):
+            return Answer(code=ErrorCode.REVOKED, message=f"app `{given['app']}` is not enabled any more")
+        return Answer(code=ErrorCode.UNSUPPORTED, message=f"app `{given['app']}` is not known here")
+    if app.version != given["version"]:
+        return Answer(code=ErrorCode.UNSUPPORTED, message=f"app `{app.id}` is here in version `{app.version}`")
+    if app.surface_named(given["surface"]) is None:
+        return Answer(code=ErrorCode.UNSUPPORTED, message=f"app `{app.id}` has no surface `{given['surface']}`")
+    if _was_another(tx, talk, app.id, app.version, app.digest):
+        message = f"app `{app.id}` `{app.version}` was another package before; it needs a version of its own"
+        return Answer(code=ErrorCode.UNSUPPORTED, message=message)
+    return _Shown(app=app.id, version=app.version, digest=app.digest, surface=given["surface"])
 
 
-def _unknown_app(given: Given) -> Answer:
-    return Answer(code=ErrorCode.UNSUPPORTED, message=f"app `{given['app']}` is not known here")
+def _sent(tx: Tx, world: World, talk: Talk, given: Given, *, site: str, agent: str) -> _Shown | Answer:
+    """The bundle an agent sent, or why it is not shown."""
+    app = world.apps.apps.get(given["id"])
+    if app is not None and app.is_enabled:
+        message = f"`/bundle/id`: `{app.id}` is an installed app; name one of its surfaces, or use another id"
+        return Answer(code=ErrorCode.SURFACE_ID_TAKEN, message=message)
+    taken = take_bundle(world, given, site=site, agent=agent)
+    if isinstance(taken, Answer):
+        return taken
+    digest = taken[0].integrity
+    if _was_another(tx, talk, given["id"], given["version"], digest):
+        message = "`/bundle/version`: this version was another bundle before; it needs a version of its own"
+        return Answer(code=ErrorCode.SURFACE_VERSION_TAKEN, message=message)
+    return _Shown(app=given["id"], version=given["version"], digest=digest, surface=surfaces.SENT, bundle=taken)
 
 
-def _other_package(tx: Tx, app: OfferedApp | None, talk: Talk) -> Answer | None:
-    """Refuse an app that says of two packages that they are the same version (rules G3)."""
-    if app is None:
-        return None
-    known = tx.surfaces.of_app(talk, app.id)
-    if all(surface.digest == app.digest for surface in known if surface.version == app.version):
-        return None
-    message = f"app `{app.id}` `{app.version}` was another package before; it needs a version of its own"
-    return Answer(code=ErrorCode.UNSUPPORTED, message=message)
+def _was_another(tx: Tx, talk: Talk, app: str, version: str, digest: str) -> bool:
+    """Whether something else was shown under that id and version (rules G3)."""
+    return any(shown.digest != digest for shown in tx.surfaces.of_app(talk, app) if shown.version == version)
 
 
 def _said(**output: Any) -> Answer:
     return Answer(output=canonical(output).decode())
-
-
-def _shown_title(title: str | None) -> str | None:
-    """The agent's words as they may stand beside a name of ours: one line, nothing that hides or turns text around."""
-    if title is None:
-        return None
-    kept = "".join(c if c.isprintable() and not unicodedata.category(c).startswith("C") else " " for c in title)
-    return " ".join(kept.split()) or None

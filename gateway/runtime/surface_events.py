@@ -84,9 +84,7 @@ def happened(tx: Tx, world: World, surface: Surface, event: str, data: Mapping[s
     Raises:
         GatewayError: the surface may not send it, or not so much of it; nothing is kept.
     """
-    app = world.apps.apps.get(surface.app)
-    offered = app.surface_named(surface.surface) if app is not None and app.digest == surface.digest else None
-    if offered is None or event not in offered.events:
+    if event == CLOSE or not _may_send(tx, world, surface, event):
         raise GatewayError(ErrorCode.BAD_REQUEST, f"surface `{surface.surface}` declares no event `{event}`")
     gone = ended_grant(world, tx.sessions.find(surface.session), now)
     if gone is not None:
@@ -100,6 +98,15 @@ def happened(tx: Tx, world: World, surface: Surface, event: str, data: Mapping[s
         raise GatewayError(ErrorCode.BUSY, "the agent has not taken what happened before")
     tx.surfaces.save(counted, was=surface.state)
     return _passed_on(tx, surface, event, text, now)
+
+
+def _may_send(tx: Tx, world: World, surface: Surface, event: str) -> bool:
+    if surface.is_sent:
+        sent = tx.surfaces.bundle_of(surface.id)
+        return sent is not None and sent.may_send(event)
+    app = world.apps.apps.get(surface.app)
+    offered = app.surface_named(surface.surface) if app is not None and app.digest == surface.digest else None
+    return offered is not None and event in offered.events
 
 
 def gone(tx: Tx, surface: Surface, reason: str, now: int) -> Effects:

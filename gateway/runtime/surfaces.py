@@ -14,6 +14,7 @@ import orjson
 from capabilities.builtin.surfaces import OPEN
 from gateway.domain import surfaces
 from gateway.domain.app_catalog import OfferedApp, OfferedSurface
+from gateway.domain.bundles import SentBundle
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.intents import HostIntent
 from gateway.domain.surfaces import Gone, Surface, SurfaceMove, SurfaceState
@@ -21,6 +22,7 @@ from gateway.runtime import audit
 from gateway.runtime.callers import ended_grant
 from gateway.runtime.effects import After, ChangeSurface, Effect, HideSurface, SessionEnded, ShowSurface
 from gateway.runtime.ports import Clock, Tx
+from gateway.runtime.sent_bundles import is_taken_still
 from gateway.runtime.spine import Spine
 from gateway.runtime.surface_calls import close, may
 from gateway.runtime.surface_events import gone, happened
@@ -36,6 +38,7 @@ from gateway.runtime.workspaces import (
     unknown_instance,
 )
 from gateway.runtime.world import Live, LivePage, World
+from surface_host.bundles import Parts
 
 BATCH: Final = 100
 """How much is found due at a time."""
@@ -53,6 +56,12 @@ class SurfaceLink(Protocol):
         self, page: LivePage, surface: Surface, app: OfferedApp, offered: OfferedSurface, state: JsonObject
     ) -> bool:
         """Mount it in the background; what is mounted already only takes the new state."""
+        ...
+
+    def show_sent(
+        self, page: LivePage, surface: Surface, bundle: SentBundle, parts: Parts, state: JsonObject, *, agent: str
+    ) -> bool:
+        """The same for a bundle that `agent`, as people call it, has sent."""
         ...
 
     def change(self, page: LivePage, surface: Surface, state: JsonObject) -> bool:
@@ -239,12 +248,25 @@ class Surfaces:
 
     async def _show(self, name: str) -> None:
         shown = await self._shown(name)
-        surface, page, state = shown if shown is not None else (None, None, {})
-        app = self._live.world.apps.apps.get(surface.app) if surface is not None else None
-        offered = app.surface_named(surface.surface) if app is not None and surface is not None else None
-        if surface is None or page is None or app is None or offered is None or app.digest != surface.digest:
+        if shown is None:
             return
-        self._link.show(page, surface, app, offered, state)
+        surface, page, state = shown
+        if surface.is_sent:
+            await self._show_sent(surface, page, state)
+            return
+        app = self._live.world.apps.apps.get(surface.app)
+        offered = app.surface_named(surface.surface) if app is not None else None
+        if app is not None and offered is not None and app.digest == surface.digest:
+            self._link.show(page, surface, app, offered, state)
+
+    async def _show_sent(self, surface: Surface, page: LivePage, state: JsonObject) -> None:
+        def find(tx: Tx) -> tuple[SentBundle | None, Parts | None]:
+            return tx.surfaces.bundle_of(surface.id), tx.surfaces.parts_of(surface.id)
+
+        bundle, parts = await self._spine.store.run(find)
+        if bundle is not None and parts is not None:
+            agent = self._live.world.configuration.agent_label(surface.agent)
+            self._link.show_sent(page, surface, bundle, parts, state, agent=agent)
 
     async def _change(self, name: str) -> None:
         shown = await self._shown(name)
@@ -292,10 +314,17 @@ def _lost(tx: Tx, surface: Surface, reason: str, now: int) -> Effects:
 
 
 def _ground_lost(tx: Tx, world: World, surface: Surface) -> Gone | None:
-    """Why a surface may not be shown any more: its app is another one, or its session may not show it there."""
-    app, session = world.apps.apps.get(surface.app), tx.sessions.find(surface.session)
-    if app is None or not app.is_enabled or app.fault is not None or app.digest != surface.digest:
-        return Gone.APP_WITHDRAWN
+    """Why a surface may not be shown any more: its app is another one, or its session may not show that there."""
+    session = tx.sessions.find(surface.session)
     if session is None or not may(world, session, OPEN.id, surface.site):
         return Gone.NOT_EXPOSED
+    if surface.is_sent:
+        bundle = tx.surfaces.bundle_of(surface.id)
+        is_taken = bundle is not None and is_taken_still(
+            world.configuration, bundle, site=surface.site, agent=surface.agent
+        )
+        return None if is_taken else Gone.NOT_EXPOSED
+    app = world.apps.apps.get(surface.app)
+    if app is None or not app.is_enabled or app.fault is not None or app.digest != surface.digest:
+        return Gone.APP_WITHDRAWN
     return None

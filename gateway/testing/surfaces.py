@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
+from gateway.domain.bundles import SentBundle
 from gateway.domain.conversations import Talk
 from gateway.domain.surfaces import Happening, Surface, SurfaceState
 from gateway.runtime.ports import DuplicateKey, StaleState
 from gateway.testing.tables import Tables
+from surface_host.bundles import Parts
 
 
 class MemorySurfaces:
@@ -14,6 +16,7 @@ class MemorySurfaces:
     def __init__(self, tables: Tables) -> None:
         self._rows = tables.surfaces
         self._states = tables.surface_states
+        self._bundles = tables.surface_bundles
         self._lasts = tables.surface_cursors
         self._events = tables.surface_events
 
@@ -30,6 +33,7 @@ class MemorySurfaces:
         self._rows[surface.id] = surface
         if not surface.is_live:
             self._states.pop(surface.id, None)
+            self._bundles.pop(surface.id, None)
 
     def find(self, surface: str) -> Surface | None:
         return self._rows.get(surface)
@@ -39,6 +43,17 @@ class MemorySurfaces:
 
     def state_of(self, surface: str) -> str | None:
         return self._states.get(surface)
+
+    def put_bundle(self, surface: str, bundle: SentBundle, parts: Parts) -> None:
+        self._bundles[surface] = (bundle, parts)
+
+    def bundle_of(self, surface: str) -> SentBundle | None:
+        found = self._bundles.get(surface)
+        return None if found is None else found[0]
+
+    def parts_of(self, surface: str) -> Parts | None:
+        found = self._bundles.get(surface)
+        return None if found is None else found[1]
 
     def live(self, talk: Talk, instance: str) -> Surface | None:
         return next((s for s in self.live_of_talk(talk) if s.instance == instance), None)

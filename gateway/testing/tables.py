@@ -11,6 +11,7 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.app_sessions import AppEntry, AppSession
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import ChainedRecord, Checkpoint, Stream
+from gateway.domain.bundles import SentBundle
 from gateway.domain.calls import Call, Receipt, Result
 from gateway.domain.conversations import Asked, Message, Talk
 from gateway.domain.denials import Denial
@@ -25,6 +26,7 @@ from gateway.domain.pages import PageSession
 from gateway.domain.session_data import SessionData
 from gateway.domain.sites import SiteKey, Ticket
 from gateway.domain.surfaces import Happening, Surface
+from surface_host.bundles import Parts
 
 T = TypeVar("T")
 
@@ -71,6 +73,7 @@ class Tables:
     outbox: dict[str, OutboxEntry] = field(default_factory=dict[str, OutboxEntry])
     session_data: dict[tuple[str, str], SessionData] = field(default_factory=dict[tuple[str, str], SessionData])
     surfaces: dict[str, Surface] = field(default_factory=dict[str, Surface])
+    surface_bundles: dict[str, tuple[SentBundle, Parts]] = field(default_factory=dict[str, tuple[SentBundle, Parts]])
     surface_states: dict[str, str] = field(default_factory=dict[str, str])
     surface_cursors: dict[str, int] = field(default_factory=dict[str, int])
     surface_events: dict[tuple[str, int], Happening] = field(default_factory=dict[tuple[str, int], Happening])

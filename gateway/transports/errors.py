@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from gateway.domain.errors import DOCUMENT_CODES, ErrorCode, GatewayError
+from gateway.domain.errors import DOCUMENT_CODES, SURFACE_CODES, ErrorCode, GatewayError
 
 STATUSES: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.BAD_JSON: 400,
@@ -66,6 +66,12 @@ STATUSES: Final[Mapping[ErrorCode, int]] = {
     ErrorCode.DOCUMENT_FULL: 507,
     ErrorCode.DOCUMENT_NOT_CURRENT: 409,
     ErrorCode.DOCUMENT_INCOMPLETE: 409,
+    **dict.fromkeys(SURFACE_CODES, 422),
+    ErrorCode.SURFACE_TOO_LARGE: 413,
+    ErrorCode.SURFACE_NOT_ALLOWED: 403,
+    ErrorCode.SURFACE_BAD_SIGNATURE: 403,
+    ErrorCode.SURFACE_ID_TAKEN: 409,
+    ErrorCode.SURFACE_VERSION_TAKEN: 409,
     ErrorCode.NOT_FOUND: 404,
     ErrorCode.METHOD_NOT_ALLOWED: 405,
     ErrorCode.DECLARED_IN_FILE: 405,

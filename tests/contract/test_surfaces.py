@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from gateway.domain import surfaces
+from gateway.domain.bundles import SentBundle
 from gateway.domain.conversations import Talk
 from gateway.domain.instances import PAGE_GONE_MS
 from gateway.domain.surfaces import Happening, Surface, SurfaceMove, SurfaceState
 from gateway.runtime.ports import DuplicateKey, StaleState, Store, Tx
+from surface_host.bundles import Parts
 from tests.contract.samples import NOW
 
 pytestmark = pytest.mark.anyio
@@ -190,3 +192,21 @@ async def test_events_are_forgotten_by_age(store: Store) -> None:
     assert await events(store, "ses_0") == []
     assert await store.run(lambda tx: tx.surfaces.purge_events(NOW + 2, 9)) == 1
     assert len(await events(store, "ses_2")) == 1
+
+
+async def test_what_was_sent_for_a_surface_is_kept_until_it_closes(store: Store) -> None:
+    sent = a_surface(surface=surfaces.SENT)
+    parts = Parts(html="<p>é</p>", css="p{}", js="1")
+    bundles = [
+        SentBundle(name="Weather", integrity="sha256-a", events=None, profile="strict"),
+        SentBundle(name="Weather", integrity="sha256-b", events=("draw",), profile="compat", signed_by="team"),
+    ]
+    for number, bundle in enumerate(bundles):
+        shown = replace(sent, id=f"surf_{number}", instance=f"board.{number}")
+        await add(store, shown)
+        await store.run(lambda tx, s=shown, b=bundle: tx.surfaces.put_bundle(s.id, b, parts))
+        assert await store.run(lambda tx, s=shown: tx.surfaces.bundle_of(s.id)) == bundle
+        assert await store.run(lambda tx, s=shown: tx.surfaces.parts_of(s.id)) == parts
+        await store.run(lambda tx, s=shown: tx.surfaces.save(closed(s), was=SurfaceState.OPENING))
+        assert await store.run(lambda tx, s=shown: tx.surfaces.bundle_of(s.id)) is None
+        assert await store.run(lambda tx, s=shown: tx.surfaces.parts_of(s.id)) is None

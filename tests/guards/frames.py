@@ -48,7 +48,7 @@ GUARDS: Final = (
         section="G1",
         why="a bundle could tell an agent what its app never declared",
         file=_EDGE,
-        old=" || !events.has(event)) return null;",
+        old=" || !(events.has(event) || events.has(EVERY))) return null;",
         new=") return null;",
         tests=_EDGE_TESTS,
     ),

@@ -1,4 +1,6 @@
-"""`ui.surface_*` and `ui.events`: an agent shows a surface of an installed app, and hears what the person does in it.
+"""`ui.surface_*` and `ui.events`: an agent shows a surface, and hears what the person does in it.
+
+A surface is one of an installed app, or html, css and js that the agent sends along.
 
 The declarations only; the gateway does the work in the transaction of the call, and only agents have them.
 """
@@ -52,25 +54,83 @@ def _declared(
     )
 
 
+_APP_ID: Final[JsonObject] = {
+    "type": "string",
+    "maxLength": 128,
+    "pattern": r"^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){1,9}$",
+}
+_NUMBER: Final = "(0|[1-9][0-9]*)"
+_LABEL: Final = "(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
+_VERSION: Final[JsonObject] = {
+    "type": "string",
+    "maxLength": 64,
+    "pattern": rf"^{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_LABEL}(\.{_LABEL})*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$",
+}
+_BUNDLE: Final[JsonObject] = {
+    **_object(
+        ["id", "name", "version", "html"],
+        id={**_APP_ID, "description": "A reverse domain name of your own, the same each time."},
+        name={"type": "string", "minLength": 1, "maxLength": 80, "description": "Shown to the person."},
+        version={**_VERSION, "description": "A new one whenever html, css or js change."},
+        html={
+            "type": "string",
+            "description": "Content of the body: no script, frame, form target or remote address.",
+        },
+        css={"type": "string"},
+        js={
+            "type": "string",
+            "description": "Has `LineUpSurface.event(name, data)`, `.onState(listener)` and `.resize(height)`; no network,"
+            " no storage, and no script from text such as `innerHTML`.",
+        },
+        integrity={
+            "type": "string",
+            "pattern": r"^sha256-[A-Za-z0-9+/]{43}=$",
+            "description": "Digest over html, css and js; checked if given.",
+        },
+        events={
+            "type": "array",
+            "maxItems": 64,
+            "uniqueItems": True,
+            "items": {"type": "string", "pattern": r"^[A-Za-z][A-Za-z0-9._:-]{0,63}$", "not": {"const": "close"}},
+            "description": "The events it may send; without this, all it sends are passed on.",
+        },
+        signature=_object(
+            ["key", "signature"],
+            key={"type": "string", "pattern": "^[0-9a-f]{64}$"},
+            signature={"type": "string", "pattern": "^[0-9a-f]{128}$"},
+        ),
+    ),
+    "description": "html, css and js of your own, together at most 160 KiB, in the place of an installed app.",
+}
+
 OPEN: Final = _declared(
     "ui.surface_open",
     "Show a surface",
-    "Shows a surface of an installed app on the person's page, in the place of one you opened under the same"
-    " `instance_id`. The person sees whose it is, brings it to the front, and may close it at any time.",
-    _object(
-        ["app", "version", "surface", "instance_id"],
-        app={"type": "string", "maxLength": 128, "pattern": r"^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){1,9}$"},
-        version={"type": "string", "minLength": 5, "maxLength": 64},
-        surface={"type": "string", "maxLength": 64, "pattern": r"^[a-z][a-z0-9-]*$"},
-        instance_id=_INSTANCE,
-        state=_STATE,
-        title={"type": "string", "minLength": 1, "maxLength": 80, "description": "Shown after the app's name."},
-        tell={
-            "enum": ["events", "conversation"],
-            "description": "Where its events go: to `ui.events` (unless said otherwise), or to the stream of a LineUp"
-            " conversation.",
-        },
-    ),
+    "Shows a surface on the person's page, in the place of one you opened under the same `instance_id`: one of an"
+    " installed app (`app`, `version`, `surface`), or a `bundle` of your own, where the site takes it. It runs in a"
+    " sandbox without network. The person sees whose it is, brings it to the front, and may close it at any time.",
+    {
+        **_object(
+            ["instance_id"],
+            app=_APP_ID,
+            version=_VERSION,
+            surface={"type": "string", "maxLength": 64, "pattern": r"^[a-z][a-z0-9-]*$"},
+            bundle=_BUNDLE,
+            instance_id=_INSTANCE,
+            state=_STATE,
+            title={"type": "string", "minLength": 1, "maxLength": 80, "description": "Shown after the app's name."},
+            tell={
+                "enum": ["events", "conversation"],
+                "description": "Where its events go: to `ui.events` (unless said otherwise), or to the stream of a"
+                " LineUp conversation.",
+            },
+        ),
+        # Either, never both (rules G1).
+        "oneOf": [
+            {"required": ["app", "version", "surface"], "properties": {"bundle": False}},
+            {"required": ["bundle"], "properties": {"app": False, "version": False, "surface": False}},
+        ],
+    },
     _object(["instance_id", "replaced"], instance_id={"type": "string"}, replaced={"type": "boolean"}),
 )
 

@@ -15,6 +15,8 @@ SITE: Final = "sites.<name>"
 EXPOSED: Final = "sites.<name>.expose[]"
 SITE_LIMITS: Final = "sites.<name>.limits"
 IN_PAGE_AGENT: Final = "sites.<name>.in_page_agent"
+SITE_SURFACES: Final = "sites.<name>.surfaces"
+SURFACES_OF: Final = "sites.<name>.surfaces.agents.<name>"
 AGENT: Final = "agents.<name>"
 RULE: Final = "rules[]"
 APP: Final = "apps.grants.<id>"
@@ -153,8 +155,11 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "in_page_agent",
             "allow_automated_approval",
             "limits",
+            "surfaces",
         ),
         SITE_LIMITS: LOWERED,
+        SITE_SURFACES: ("bundles", "profile", "hashes", "agents"),
+        SURFACES_OF: ("bundles", "profile", "hashes"),
         EXPOSED: ("id", "effect", "risk", "confirm"),
         IN_PAGE_AGENT: ("scope",),
         AGENT: ("label",),

@@ -9,6 +9,7 @@ from gateway.adapters.configuration import keys, values
 from gateway.adapters.configuration.fields import Fields
 from gateway.adapters.configuration.nodes import Entries, Node
 from gateway.adapters.configuration.problems import Mark
+from gateway.adapters.configuration.surfaces import bundles_of
 from gateway.domain.configuration import IN_PAGE, AppGrant, AppTrust
 from gateway.domain.sites import AgentProfile, Site
 from gateway.settings import Limits, Outbox, Server, Webhook
@@ -146,12 +147,15 @@ def agents_of(top: Fields) -> dict[str, AgentProfile]:
     }
 
 
-def sites_of(top: Fields, limits: Limits) -> dict[str, Site]:
+def sites_of(top: Fields, limits: Limits, agents: Collection[str]) -> dict[str, Site]:
     """`sites:`, the web applications that embed the surface host; none gets more than `limits`."""
-    return {name: _site(name, section, limits) for name, section in top.named("sites", keys.SITE, values.name)}
+    return {
+        name: _site(name, section, limits, agents) for name, section in top.named("sites", keys.SITE, values.name)
+    }
 
 
-def _site(name: str, section: Fields, limits: Limits) -> Site:
+def _site(name: str, section: Fields, limits: Limits, agents: Collection[str]) -> Site:
+    bundles, bundles_from = bundles_of(section, agents)
     in_page = section.within("in_page_agent", keys.IN_PAGE_AGENT)
     return Site(
         name=name,
@@ -164,6 +168,8 @@ def _site(name: str, section: Fields, limits: Limits) -> Site:
         in_page_scope=None if in_page is None else in_page.texts("scope", values.pattern, required=True),
         allow_automated_approval=section.flag("allow_automated_approval", False),
         limits=_lowered(section, limits),
+        bundles=bundles,
+        bundles_from=bundles_from,
     )
 
 

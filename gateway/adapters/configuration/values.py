@@ -17,6 +17,7 @@ NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,62}")
 RULE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 APP_ID: Final = re.compile(r"(?=.{1,128}\Z)[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){1,9}")
 SECRET_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
+INTEGRITY: Final = re.compile(r"sha256-[A-Za-z0-9+/]{43}=")
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 LABEL_MAX: Final = 80
 USER_MAX: Final = 256
@@ -83,6 +84,13 @@ def variable(text: str) -> str:
             "this is not the name of a variable of the environment",
             "write the name, like `ORDERS_API_TOKEN`; the value belongs into the gateway's environment, not here",
         )
+    return text
+
+
+def integrity(text: str) -> str:
+    """The digest of a bundle."""
+    if not INTEGRITY.fullmatch(text):
+        raise Refused(f"`{text}` is not the integrity of a bundle", "it is `sha256-` and 44 characters of Base64")
     return text
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+import orjson
 from sqlalchemy import CheckConstraint, Index, Table, bindparam, cast, delete, func, literal_column, select
 
 from gateway.adapters.sql.connection import Connection, Values
@@ -17,10 +18,12 @@ from gateway.adapters.sql.statements import (
     replace_of,
     value,
 )
+from gateway.domain.bundles import SentBundle
 from gateway.domain.conversations import Talk
 from gateway.domain.instances import PAGE_GONE_MS
 from gateway.domain.surfaces import Happening, Surface, SurfaceState
 from gateway.runtime.ports import DuplicateKey, StaleState
+from surface_host.bundles import Parts
 
 SURFACES: Final = Table(
     "surfaces",
@@ -77,6 +80,21 @@ STATES: Final = Table(
     METADATA,
     key("surface", TEXT),
     needed("state", TEXT),
+    sqlite_strict=True,
+)
+# So are the bundles agents send. `events` is a JSON list; without one, none are declared.
+BUNDLES: Final = Table(
+    "surface_bundles",
+    METADATA,
+    key("surface", TEXT),
+    needed("name", TEXT),
+    needed("integrity", TEXT),
+    optional("events", TEXT),
+    needed("profile", TEXT),
+    optional("signed_by", TEXT),
+    needed("html", TEXT),
+    needed("css", TEXT),
+    needed("js", TEXT),
     sqlite_strict=True,
 )
 # A place is never given twice, also when everything up to it was forgotten.
@@ -156,6 +174,15 @@ _PUT_STATE: Final = Statement(
 _STATE: Final = Statement(select(_T.state).where(_T.surface == value(_T.surface)), "surface")
 _ERASE_STATE: Final = Statement(delete(STATES).where(_T.surface == value(_T.surface)), "surface")
 
+_B = BUNDLES.c
+_PUT_BUNDLE: Final = Statement(insert_of(BUNDLES), *names_of(BUNDLES))
+_BUNDLE: Final = Statement(
+    select(_B.name, _B.integrity, _B.events, _B.profile, _B.signed_by).where(_B.surface == value(_B.surface)),
+    "surface",
+)
+_PARTS: Final = Statement(select(_B.html, _B.css, _B.js).where(_B.surface == value(_B.surface)), "surface")
+_ERASE_BUNDLE: Final = Statement(delete(BUNDLES).where(_B.surface == value(_B.surface)), "surface")
+
 _C = CURSORS.c
 _FIRST = insert_of(CURSORS)
 _NEXT_SEQ: Final = Statement(
@@ -212,6 +239,8 @@ class SqlSurfaces:
             raise StaleState(f"surface `{surface.id}` is not `{was}`")
         if not surface.is_live:
             self._connection.write(_ERASE_STATE, (surface.id,))
+            if surface.is_sent:
+                self._connection.write(_ERASE_BUNDLE, (surface.id,))
 
     def find(self, surface: str) -> Surface | None:
         return self._one(_FIND, (surface,))
@@ -222,6 +251,28 @@ class SqlSurfaces:
     def state_of(self, surface: str) -> str | None:
         row = self._connection.fetch_one(_STATE, (surface,))
         return None if row is None else row[0]
+
+    def put_bundle(self, surface: str, bundle: SentBundle, parts: Parts) -> None:
+        events = None if bundle.events is None else orjson.dumps(bundle.events).decode()
+        row = (surface, bundle.name, bundle.integrity, events, bundle.profile, bundle.signed_by)
+        self._connection.write(_PUT_BUNDLE, (*row, parts.html, parts.css, parts.js))
+
+    def bundle_of(self, surface: str) -> SentBundle | None:
+        row = self._connection.fetch_one(_BUNDLE, (surface,))
+        if row is None:
+            return None
+        name, integrity, events, profile, signed_by = row
+        return SentBundle(
+            name=name,
+            integrity=integrity,
+            events=None if events is None else tuple(orjson.loads(events)),
+            profile=profile,
+            signed_by=signed_by,
+        )
+
+    def parts_of(self, surface: str) -> Parts | None:
+        row = self._connection.fetch_one(_PARTS, (surface,))
+        return None if row is None else Parts(html=row[0], css=row[1], js=row[2])
 
     def live(self, talk: Talk, instance: str) -> Surface | None:
         return self._one(_LIVE, (*_named(talk), instance))

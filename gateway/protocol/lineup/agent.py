@@ -4,15 +4,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final, Literal, cast
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, WithJsonSchema
 
 from gateway.protocol.lineup.base import PREFIX, CallId, Closed, Envelope, JsonObject, Name
 
 REASON_MAX: Final = 500
 """Characters of a reason: it is shown to a person who has to decide."""
-
-BUNDLE_BYTES: Final = 160 * 1024
-"""html, css and js of a surface together, in UTF-8."""
 
 TAG: Final = "#"
 """Begins the steps in pydantic's locations that are no keys."""
@@ -45,6 +42,7 @@ Instant = Annotated[str, Field(max_length=40, pattern=_INSTANT), AfterValidator(
 Revision = Annotated[str, Field(pattern=r"^catalog-[0-9]{1,15}$")]
 InstanceId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,128}$")]
 AppId = Annotated[str, Field(max_length=128, pattern=r"^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){1,9}$")]
+EventName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9._:-]{0,63}$")]
 Version = Annotated[str, Field(max_length=64, pattern=_SEMVER)]
 Integrity = Annotated[str, Field(pattern=r"^sha256-[A-Za-z0-9+/]{43}=$")]
 
@@ -82,8 +80,15 @@ class InstalledSurface(Closed):
     surface: Annotated[str, Field(max_length=64, pattern=r"^[a-z][a-z0-9-]*$")]
 
 
+class BundleSignature(Closed):
+    """Ed25519 over a bundle's manifest and integrity. `key` is SHA-256 of the public key; both in hex."""
+
+    key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    signature: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
+
+
 class Bundle(Closed):
-    """A surface the agent brings along."""
+    """A surface the agent brings along: html, css and js together at most 160 KiB (G1, G4)."""
 
     id: AppId
     name: Annotated[str, Field(min_length=1, max_length=80)]
@@ -93,11 +98,8 @@ class Bundle(Closed):
     css: str = ""
     js: str = ""
 
-    @model_validator(mode="after")
-    def _is_small(self) -> "Bundle":
-        if sum(len(part.encode("utf-8", "replace")) for part in (self.html, self.css, self.js)) > BUNDLE_BYTES:
-            raise ValueError(f"html, css and js are larger than {BUNDLE_BYTES} bytes together")
-        return self
+    events: Annotated[list[EventName], Field(max_length=64)] | None = None
+    signature: BundleSignature | None = None
 
 
 def _kind_of(value: Any) -> str:

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Final
 
 from gateway.domain.calls import CallState
-from gateway.domain.errors import DOCUMENT_CODES, ErrorCode
+from gateway.domain.errors import DOCUMENT_CODES, SURFACE_CODES, ErrorCode
 
 
 class Status(StrEnum):
@@ -86,6 +86,7 @@ REFUSALS: Final[Mapping[ErrorCode, Status | None]] = {
     ErrorCode.APP_ACTIVATION_FAILED: Status.FAILED,
     ErrorCode.APP_ACTIVATION_CANCELLED: Status.CANCELLED,
     **dict.fromkeys(DOCUMENT_CODES, Status.FAILED),
+    **dict.fromkeys(SURFACE_CODES, Status.FAILED),
     ErrorCode.NOT_FOUND: None,
     ErrorCode.METHOD_NOT_ALLOWED: None,
     ErrorCode.DECLARED_IN_FILE: None,

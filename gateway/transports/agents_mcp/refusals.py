@@ -40,7 +40,7 @@ TOLD: Final[dict[ErrorCode, tuple[int, int | None]]] = {
         code: (200, None)
         for code in ErrorCode
         if code.value.partition(".")[0]
-        in ("inventory", "policy", "replay", "approval", "execution", "document", "admin")
+        in ("inventory", "policy", "replay", "approval", "execution", "document", "surface", "admin")
         and code is not ErrorCode.UNKNOWN_CAPABILITY
     },
     ErrorCode.ARGUMENTS_INVALID: (200, None),

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 
 from gateway.domain.app_catalog import OfferedApp, OfferedSurface
+from gateway.domain.bundles import SentBundle
 from gateway.domain.calls import Call
 from gateway.domain.instances import Instance
 from gateway.domain.sandbox import bundle_address, frame_address
@@ -14,6 +15,7 @@ from gateway.protocol import app_frames
 from gateway.runtime.pages import Pages
 from gateway.runtime.workspaces import JsonObject, Shown
 from gateway.runtime.world import LivePage
+from surface_host.bundles import Parts
 
 
 class AppLink:
@@ -73,6 +75,24 @@ class AppLink:
             # What an agent opens only shows: its bundle runs no calls and asks for nothing.
             has_handlers=False,
             state=state,
+        )
+        return self._send(page, app_frames.app_open(surface.id, opening))
+
+    def show_sent(
+        self, page: LivePage, surface: Surface, bundle: SentBundle, parts: Parts, state: JsonObject, *, agent: str
+    ) -> bool:
+        opening = app_frames.Opening(
+            app=surface.app,
+            version=surface.version,
+            title=bundle.name if surface.title is None else f"{bundle.name}: {surface.title}",
+            surface=surface.surface,
+            sandbox=frame_address(page.session.site),
+            bundle="",
+            integrity=bundle.integrity,
+            events=(app_frames.EVERY_EVENT,) if bundle.events is None else bundle.events,
+            profile=bundle.profile,
+            state=state,
+            sent=app_frames.SentParts(agent=agent, html=parts.html, css=parts.css, js=parts.js),
         )
         return self._send(page, app_frames.app_open(surface.id, opening))
 

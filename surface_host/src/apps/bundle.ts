@@ -1,4 +1,4 @@
-/** The parts of a surface, fetched from the gateway and held to the digest it named. */
+/** The parts of a surface, fetched from the gateway or sent by it, and held to the digest it named. */
 
 import { messageOf } from '../core/index.js';
 import type { AppOpenFrame, FailedCode } from '../protocol/apps.js';
@@ -36,10 +36,17 @@ export async function integrityOf({ html, css, js }: BundleParts): Promise<strin
 }
 
 /** INVARIANT: nothing but what `integrity` names ever reaches a frame. Throws `OpeningFailed`. */
-export async function fetchBundle(gateway: string, { bundle, integrity }: AppOpenFrame, signal: AbortSignal): Promise<BundleParts> {
+export async function fetchBundle(gateway: string, { bundle, integrity, sent }: AppOpenFrame, signal: AbortSignal): Promise<BundleParts> {
+  const parts = sent ? { html: sent.html, css: sent.css, js: sent.js } : await load(new URL(bundle, gateway), signal);
+  if (!crypto.subtle) throw new OpeningFailed('integrity', 'a bundle needs a secure context (https or localhost) to be checked');
+  if ((await integrityOf(parts)) !== integrity) throw new OpeningFailed('integrity', 'the bundle is not the one the gateway named');
+  return parts;
+}
+
+async function load(address: URL, signal: AbortSignal): Promise<BundleParts> {
   let text: string;
   try {
-    const response = await fetch(new URL(bundle, gateway), { credentials: 'omit', mode: 'cors', referrerPolicy: 'no-referrer', redirect: 'error', signal });
+    const response = await fetch(address, { credentials: 'omit', mode: 'cors', referrerPolicy: 'no-referrer', redirect: 'error', signal });
     if (!response.ok) throw new Error(`status ${response.status}`);
     text = await response.text();
   } catch (error) {
@@ -49,8 +56,5 @@ export async function fetchBundle(gateway: string, { bundle, integrity }: AppOpe
   if (!isRecord(value) || typeof value.html !== 'string' || typeof value.css !== 'string' || typeof value.js !== 'string') {
     throw new OpeningFailed('not_loaded', 'what loaded is no bundle');
   }
-  const parts = { html: value.html, css: value.css, js: value.js };
-  if (!crypto.subtle) throw new OpeningFailed('integrity', 'a bundle needs a secure context (https or localhost) to be checked');
-  if ((await integrityOf(parts)) !== integrity) throw new OpeningFailed('integrity', 'the bundle is not the one the gateway named');
-  return parts;
+  return { html: value.html, css: value.css, js: value.js };
 }

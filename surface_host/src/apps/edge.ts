@@ -32,6 +32,9 @@ export type FromFrame =
   | { readonly type: 'touched' }
   | FromApp;
 
+/** Among the declared events: all that have the form of one pass. */
+const EVERY = '*';
+
 export interface Terms {
   /** The events the bundle declared. */
   readonly events: ReadonlySet<string>;
@@ -72,7 +75,7 @@ function surface(word: Record<string, unknown>, { events }: Terms): FromFrame | 
     case 'event': {
       const { event } = word;
       // `close` is the host's own word, whatever a bundle declares.
-      if (!has(word, 'type event data') || typeof event !== 'string' || event === 'close' || !EVENT.test(event) || !events.has(event)) return null;
+      if (!has(word, 'type event data') || typeof event !== 'string' || event === 'close' || !EVENT.test(event) || !(events.has(event) || events.has(EVERY))) return null;
       const data = object(word.data, DATA_BYTES - 1);
       return data && { type: 'event', event, data };
     }

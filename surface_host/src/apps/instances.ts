@@ -80,7 +80,8 @@ export interface Instances {
 /** What nothing of a frame depends on. */
 const isSame = (a: AppOpenFrame, b: AppOpenFrame): boolean =>
   (['app', 'version', 'surface', 'sandbox', 'bundle', 'integrity', 'title', 'handlers', 'profile'] as const).every((field) => a[field] === b[field]) &&
-  a.events.join() === b.events.join();
+  a.events.join() === b.events.join() &&
+  a.sent?.agent === b.sent?.agent;
 
 export function createInstances(ports: InstancePorts): Instances {
   const instances = new Map<string, Instance>();

@@ -36,7 +36,8 @@ export function createPanel({ say, instances, onSelect, onLeave, onClose }: Pane
   const title = el('h2', { tabindex: '-1', id: 'title' });
   const close = button('', 'close', () => instances.front !== undefined && onClose(instances.front));
   close.append(el('span', { 'aria-hidden': 'true' }, '×'));
-  const head = el('header', {}, back, title, close);
+  const badge = el('span', { class: 'badge' }, say('generated'));
+  const head = el('header', {}, back, title, badge, close);
   const others = el('ul', {});
   const nav = el('nav', { 'aria-label': say('others') }, others);
   const stage = el('div', { class: 'stage' });
@@ -51,6 +52,7 @@ export function createPanel({ say, instances, onSelect, onLeave, onClose }: Pane
     head.hidden = front === undefined;
     if (front === undefined) return;
     const name = nameOf(front);
+    badge.hidden = !instances.get(front)?.open.sent;
     title.replaceChildren(foreign(name));
     back.setAttribute('aria-label', say('backFrom', name));
     close.setAttribute('aria-label', say('closeApp', name));
@@ -113,7 +115,9 @@ export function createPanel({ say, instances, onSelect, onLeave, onClose }: Pane
       empty.hidden = front !== undefined;
       empty.textContent = say(instances.all().length ? 'pickOne' : 'nothing');
       mark.hidden = !shown;
-      mark.replaceChildren(`${say('isolated')} · `, foreign(shown ? `${shown.open.app} ${shown.open.version}` : ''));
+      element.classList.toggle('generated', shown?.open.sent !== undefined);
+      const maker = shown?.open.sent ? [`${say('isolated')} · ${say('madeBy')} `, foreign(shown.open.sent.agent), ' · '] : [`${say('isolated')} · `];
+      mark.replaceChildren(...maker, foreign(shown ? `${shown.open.app} ${shown.open.version}` : ''));
     },
     focus: () => title.focus({ preventScroll: true }),
     frameOf: (instance) => frames.get(instance),

@@ -8,7 +8,15 @@ export type Profile = 'strict' | 'compat';
 
 // ---- gateway to page
 
-/** What it takes to mount one instance. `sandbox` and `bundle` are paths of the gateway. */
+/** A bundle that comes with its frame: an agent, as people call it, sent it. */
+export interface SentParts {
+  readonly agent: string;
+  readonly html: string;
+  readonly css: string;
+  readonly js: string;
+}
+
+/** What it takes to mount one instance. `sandbox` and `bundle` are paths of the gateway; `bundle` is empty if it was sent. */
 export interface AppOpenFrame {
   readonly type: 'app';
   readonly op: 'open';
@@ -26,6 +34,7 @@ export interface AppOpenFrame {
   readonly state: JsonObject;
   readonly revision: number;
   readonly data: JsonObject;
+  readonly sent?: SentParts;
 }
 
 export interface AppStateFrame {

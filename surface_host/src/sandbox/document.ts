@@ -1,5 +1,6 @@
 /** The inner document, assembled here and nowhere else. */
 
+import type { Profile } from '../protocol/apps.js';
 import type { Assignment } from './words.js';
 
 /** Put in by the build: the script of `prelude.ts`. */
@@ -30,9 +31,10 @@ const FORBIDDEN =
  * True if a real parser finds what the gateway's own check should have refused: templates are looked into.
  * Both look, so that neither has to parse exactly as the other.
  */
-export function findForbidden(html: string): boolean {
+export function findForbidden(html: string, profile: Profile): boolean {
+  const runs = (element: Element): boolean => profile === 'strict' && element.getAttributeNames().some((name) => /^on/i.test(name));
   const search = (root: ParentNode): boolean =>
-    root.querySelector(FORBIDDEN) !== null || [...root.querySelectorAll('template')].some(({ content }) => search(content));
+    root.querySelector(FORBIDDEN) !== null || [...root.querySelectorAll('*')].some(runs) || [...root.querySelectorAll('template')].some(({ content }) => search(content));
   return search(new DOMParser().parseFromString(`<body>${html}`, 'text/html'));
 }
 

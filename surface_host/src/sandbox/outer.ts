@@ -10,7 +10,7 @@ import type { Assignment, OuterWord } from './words.js';
 
 function run(port: MessagePort, { html, css, js, handlers, profile, lang }: Assignment): void {
   const say = (word: OuterWord, ...transfer: Transferable[]): void => port.postMessage(word, transfer);
-  if (findForbidden(html)) {
+  if (findForbidden(html, profile)) {
     say('refused');
     return;
   }

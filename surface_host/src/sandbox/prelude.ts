@@ -64,6 +64,10 @@ for (const name of ['RTCPeerConnection', 'webkitRTCPeerConnection', 'RTCDataChan
   Reflect.deleteProperty(globalThis, name);
 }
 
+// Some engines let a frame walk the history of the page around it.
+for (const name of ['back', 'forward', 'go']) Reflect.deleteProperty(History.prototype, name);
+Reflect.deleteProperty(globalThis, 'navigation');
+
 const script = document.currentScript;
 const hasHandlers = script instanceof HTMLScriptElement && 'handlers' in script.dataset;
 script?.remove();

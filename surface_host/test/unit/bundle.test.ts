@@ -54,6 +54,15 @@ describe('a bundle', () => {
     expect(await failure()).toBe('not_loaded');
   });
 
+  test('that was sent is held to its digest, and nothing is asked for', async () => {
+    const fetched = answered('');
+    const sent = { agent: 'Alice', ...PARTS };
+    const take = (integrity: string) => fetchBundle('https://gateway.example', { bundle: '', integrity, sent } as unknown as AppOpenFrame, new AbortController().signal);
+    expect(await take(NAMED)).toEqual(PARTS);
+    await expect(take(`sha256-${'A'.repeat(43)}=`)).rejects.toMatchObject({ code: 'integrity' });
+    expect(fetched).not.toHaveBeenCalled();
+  });
+
   test('that is not there is not loaded', async () => {
     answered('not found', 404);
     expect(await failure()).toBe('not_loaded');
@@ -93,6 +102,13 @@ describe('the inner document', () => {
     ['<meta http-equiv="refresh">', true],
     ['<p>2 &lt; 3</p><svg><circle r="1"></circle></svg><form><input></form><a href="#x">x</a>', false],
   ])('%s: %s', (html, found) => {
-    expect(findForbidden(html)).toBe(found);
+    expect(findForbidden(html, 'strict')).toBe(found);
+  });
+
+  test('attributes that hold script are for the compat profile alone', () => {
+    for (const html of ['<p onclick="1"></p>', '<template><svg><g ONLOAD="1"></g></svg></template>']) {
+      expect(findForbidden(html, 'strict')).toBe(true);
+      expect(findForbidden(html, 'compat')).toBe(false);
+    }
   });
 });

@@ -1,10 +1,12 @@
 """`ui.open`, `ui.patch`, `ui.close` and `ui.event` with a page that shows what it is told (rules G)."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from gateway.domain.bundles import BundlePolicy, BundleTerms
 from gateway.domain.calls import CallState
 from gateway.runtime.calls import TAKEN_MS
 from tests.interaction.lineup.apps import CANVAS, with_apps
@@ -60,6 +62,31 @@ async def test_a_surface_goes_through_its_life(rig: Rig, agent: Agent) -> None:
         assert "ui.event" not in {passed.kind for passed in stream.passed}
 
 
+async def test_a_surface_its_agent_sends_goes_through_the_same(rig: Rig, agent: Agent) -> None:
+    page = await rig.page(workspace=True)
+    html = "<button id='refresh'>refresh</button>"
+    app = {"id": "com.example.weather", "name": "Weather", "version": "1.0.0", "html": html}
+    sending = {"instance_id": "weather.01", "app": app, "state": {"city": "Berlin"}}
+    assert await told(agent, "ui.open", sending) == (403, "surface.not_allowed")
+    takes(rig, BundleTerms(policy=BundlePolicy.ANY))
+    assert await told(agent, "ui.open", {**sending, "app": {**app, "html": "<base>"}}) == (422, "surface.element")
+    async with agent.stream() as stream:
+        assert await told(agent, "ui.open", sending) == (204, None)
+        opening = await page.receive("app", op="open")
+        assert opening["sent"] == {"agent": "Alice", "html": html, "css": "", "js": ""}
+        await says(page, opening["instance"], "opened")
+        await says(page, opening["instance"], "event", event="refresh", data={"unit": "c"})
+        event = await stream.receive("ui.event")
+        assert event.payload == {"instance_id": "weather.01", "event": "refresh", "data": {"unit": "c"}}
+
+
+def takes(rig: Rig, terms: BundleTerms) -> None:
+    """Let every site of the rig take bundles on these terms."""
+    live = rig.services.live
+    sites = {name: replace(site, bundles=terms) for name, site in live.world.configuration.sites.items()}
+    live.configure(replace(live.world.configuration, sites=sites), live.world.builtins)
+
+
 async def test_a_person_who_closes_it_is_heard(rig: Rig, agent: Agent) -> None:
     page = await rig.page(workspace=True)
     async with agent.stream() as stream:
@@ -89,7 +116,6 @@ async def test_who_was_away_reads_on(rig: Rig, agent: Agent) -> None:
     [
         ({"app": {**OPEN["app"], "id": "com.example.other"}}, "unsupported"),
         ({"app": {**OPEN["app"], "version": "2.0.0"}}, "unsupported"),
-        ({"app": {"id": CANVAS.id, "name": "Mine", "version": "1.0.0", "html": "<p>"}}, "unsupported"),
     ],
 )
 async def test_what_is_not_installed_is_not_opened(rig: Rig, agent: Agent, changes: Any, code: str) -> None:

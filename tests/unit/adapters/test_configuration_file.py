@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from gateway.adapters.configuration.keys import BOUNDS
 from gateway.adapters.configuration_file import ConfigurationError, Problem, load, load_file
+from gateway.domain.bundles import BundlePolicy, BundleTerms
 from gateway.domain.configuration import Configuration
 from gateway.domain.sites import AgentProfile, Site
 from gateway.settings import Limits, Server
@@ -31,6 +32,11 @@ sites:
       - {id: todo.add, confirm: always, effect: write, risk: user_confirmation}
     record_limit: 50
     limits: {approval_ms: 60000}
+    surfaces:
+      bundles: signed
+      hashes: [sha256-AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=]
+      agents:
+        claude: {profile: compat, hashes: [sha256-BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB=]}
     in_page_agent: {scope: [todo.*]}
     allow_automated_approval: true
 agents:
@@ -41,6 +47,7 @@ rules:
   - {id: r.2, agents: ["*"], capabilities: [todo.clear], verdict: forbid}
 """
 
+HASHES = [f"sha256-{letter * 43}=" for letter in "AB"]
 SITE = "address: http://a.test/, origins: [http://a.test], users: any, expose: []"
 
 
@@ -97,6 +104,10 @@ def test_a_whole_file_becomes_the_configuration() -> None:
                 ),
                 record_limit=50,
                 limits={"approval_ms": 60000},
+                bundles=BundleTerms(policy=BundlePolicy.SIGNED, hashes=frozenset({HASHES[0]})),
+                bundles_from={
+                    "claude": BundleTerms(policy=BundlePolicy.SIGNED, profile="compat", hashes=frozenset(HASHES))
+                },
                 in_page_scope=("todo.*",),
                 allow_automated_approval=True,
             )
@@ -223,6 +234,10 @@ def test_what_only_looks_like_something_else_stays_the_text_it_is(text: str) -> 
         (f"version: 1\nsites: {{a: {{{SITE}, record_limit: 0}}}}\n", "2:102", "`sites.a.record_limit: 0` is not between 1 and 200"),
         (f"version: 1\nsites: {{a: {{{SITE}, allow_automated_approval: yes}}}}\n", "2:114", "`sites.a.allow_automated_approval` is the text `yes`"),
         (f"version: 1\nsites: {{a: {{{SITE}, in_page_agent: {{}}}}}}\n", "2:88", "`sites.a.in_page_agent` lacks `scope`"),
+        (f"version: 1\nsites: {{a: {{{SITE}, surfaces: {{bundles: all}}}}}}\n", "2:108", "`sites.a.surfaces.bundles: all` is not one of `any`, `hash-allowlist`, `signed`"),
+        (f"version: 1\nsites: {{a: {{{SITE}, surfaces: {{profile: lax}}}}}}\n", "2:108", "`sites.a.surfaces.profile: lax` is not one of `strict`, `compat`"),
+        (f"version: 1\nsites: {{a: {{{SITE}, surfaces: {{hashes: [sha1-x]}}}}}}\n", "2:108", "`sites.a.surfaces.hashes[0]`: `sha1-x` is not the integrity of a bundle"),
+        (f"version: 1\nsites: {{a: {{{SITE}, surfaces: {{agents: {{bob: {{}}}}}}}}}}\n", "2:108", "`sites.a.surfaces.agents.bob`: there is no agent `bob`"),
         # -- rules
         ("version: 1\nrules: {}\n", "2:8", "`rules` is a mapping, not a list"),
         ("version: 1\nrules: [x]\n", "2:9", "`rules[0]` is the text `x`, not a mapping"),

@@ -126,6 +126,8 @@ def test_what_may_be_left_out_of_a_site_has_the_default_the_page_says() -> None:
     assert (told["label"], site.label) == ("the name", "todo")
     assert (told["allow_automated_approval"], site.allow_automated_approval) == ("`false`", False)
     assert (told["in_page_agent"], site.in_page_scope) == ("none", None)
+    bundles = {key: default for key, (_, default, *_) in rows(keys.SITE_SURFACES).items()}
+    assert (bundles["bundles"], bundles["profile"]) == (f"`{site.bundles.policy}`", f"`{site.bundles.profile}`")
     assert isinstance(site, Site)
 
 

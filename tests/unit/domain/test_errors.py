@@ -4,13 +4,24 @@ import re
 
 import pytest
 
-from gateway.domain.errors import DOCUMENT_CODES, RETRYABLE, ErrorCode, GatewayError
+from gateway.domain.errors import DOCUMENT_CODES, RETRYABLE, SURFACE_CODES, ErrorCode, GatewayError
 from gateway.protocol.surface import SPELLINGS
 from gateway.transports.agents_mcp.refusals import TOLD
 from gateway.transports.errors import STATUSES
 from surface_host.documents.codes import DocumentCode
 
-AREAS = {"request", "identity", "inventory", "policy", "replay", "approval", "execution", "document", "admin"}
+AREAS = {
+    "request",
+    "identity",
+    "inventory",
+    "policy",
+    "replay",
+    "approval",
+    "execution",
+    "document",
+    "surface",
+    "admin",
+}
 
 
 @pytest.mark.parametrize("table", [STATUSES, SPELLINGS, TOLD], ids=["http", "surface", "mcp"])
@@ -32,8 +43,8 @@ def test_no_two_codes_share_a_wire_spelling() -> None:
 
 def test_the_wire_spelling_is_the_reason_but_for_the_one_the_design_shouts_and_what_is_told_whole() -> None:
     others = {code for code in ErrorCode if code.wire != code.value.partition(".")[2]}
-    assert others == {ErrorCode.AMBIGUOUS_PAGE, *DOCUMENT_CODES}
-    assert all(code.wire == code.value for code in DOCUMENT_CODES)
+    assert others == {ErrorCode.AMBIGUOUS_PAGE, *DOCUMENT_CODES, *SURFACE_CODES}
+    assert all(code.wire == code.value for code in (*DOCUMENT_CODES, *SURFACE_CODES))
     assert ErrorCode.AMBIGUOUS_PAGE.wire == "AMBIGUOUS_PAGE"
 
 
