@@ -3,10 +3,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
+import { alias } from './alias.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** What the core loads later: the entry in the sources, and the file beside it. */
-const LATER = { 'ui/index.js': 'surface-host-ui.mjs', 'apps/index.js': 'surface-host-apps.mjs', 'pack/index.js': 'surface-host-pack.mjs', 'documents/index.js': 'surface-host-documents.mjs' };
+const LATER = { 'ui/index.js': 'surface-host-ui.mjs', 'apps/index.js': 'surface-host-apps.mjs', 'pack/index.js': 'surface-host-pack.mjs', 'documents/index.js': 'surface-host-documents.mjs', 'render/index.js': 'surface-host-render.mjs' };
 const laterOf = (id) => Object.entries(LATER).find(([entry]) => id.endsWith(entry))?.[1];
 rmSync(`${root}/dist`, { recursive: true, force: true });
 
@@ -16,6 +17,7 @@ async function bundle(entry, fileName, { iife, define = {}, sourcemap = true } =
     configFile: false,
     logLevel: 'warn',
     define,
+    resolve: { alias },
     build: {
       target: 'es2022',
       cssTarget: 'chrome123',
@@ -46,6 +48,7 @@ const ui = await bundle('src/ui/index.ts', LATER['ui/index.js']);
 const apps = await bundle('src/apps/index.ts', LATER['apps/index.js']);
 const pack = await bundle('src/pack/index.ts', LATER['pack/index.js']);
 await bundle('src/documents/index.ts', LATER['documents/index.js']);
+await bundle('src/documents/render/index.ts', LATER['render/index.js']);
 await bundle('src/auto.ts', 'surface-host.js', { iife: 'Ostiary', define: { UI_INTEGRITY: integrity(ui), APPS_INTEGRITY: integrity(apps), PACK_INTEGRITY: integrity(pack) } });
 await bundle('src/index.ts', 'surface-host.mjs');
 await bundle('src/testing/index.ts', 'testing.mjs');

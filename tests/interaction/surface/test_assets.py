@@ -17,6 +17,8 @@ FILES = (
     "surface-host-apps.mjs",
     "surface-host-pack.mjs",
     "surface-host-genui.mjs",
+    "surface-host-documents.mjs",
+    "surface-host-render.mjs",
 )
 
 
