@@ -12,11 +12,14 @@ from gateway.runtime.services import Services
 from gateway.transports.assets.files import PREFIX, ServedFile, load_files
 from gateway.transports.doors import Browsers, Door
 
+_PARTS: Final = ("ui", "apps", "pack", "genui", "documents", "render")
+"""What the script and other pages fetch beside it."""
+
 DOORS: Final = tuple(
     Door(name="assets", prefix=prefix, browsers=Browsers.OWN, methods=("GET",))
     for prefix in (
         "/surface-host/",
-        *(f"/{PREFIX}{suffix}" for suffix in (".js", ".mjs", "-ui.mjs", "-apps.mjs", "-pack.mjs")),
+        *(f"/{PREFIX}{suffix}" for suffix in (".js", ".mjs", *(f"-{part}.mjs" for part in _PARTS))),
     )
 )
 
