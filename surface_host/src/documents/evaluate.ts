@@ -9,7 +9,7 @@
 
 import { NoValue } from './faults.js';
 import { bounded, power, rounded, text, type Outcome } from './numbers.js';
-import { segment } from './pointers.js';
+import { cut, segment } from './pointers.js';
 import { LIMITS } from './table.js';
 import type { Expr, Operation, Operator, Scalar, State, UIDocument } from './types.js';
 
@@ -89,14 +89,14 @@ export function createEvaluation({ derived = {} }: Declared, state: State): Eval
     const value = (index: number): Scalar => visit(args[index] as Expr, `${at}/args${segment(index)}`);
     if (isLazy(op)) return LAZY[op](args, value);
     return EAGER[op](args.map((_, index) => value(index)), (outcome) => {
-      if (typeof outcome === 'string') throw new NoValue(outcome, at);
+      if (typeof outcome === 'string') throw new NoValue(outcome, cut(at));
       return outcome;
     });
   };
 
   const visit = (expression: Expr, at: string): Scalar => {
     steps += 1;
-    if (steps > LIMITS.evaluation_steps) throw new NoValue('document.too_many_steps', at);
+    if (steps > LIMITS.evaluation_steps) throw new NoValue('document.too_many_steps', cut(at));
     if (typeof expression !== 'object') return expression;
     return 'ref' in expression ? referred(expression.ref) : applied(expression, at);
   };

@@ -40,7 +40,7 @@ export function assertNone([first, ...more]: readonly Issue[]): void {
 
 /** An expression has no value in this state; only what uses it feels that (rules H3). */
 export class NoValue extends Error {
-  /** `pointer`: to the innermost expression that failed. */
+  /** `pointer`: to the innermost expression that failed, at most 256 UTF-16 units. */
   constructor(
     readonly code: DocumentCode,
     readonly pointer: string,

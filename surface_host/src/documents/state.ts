@@ -113,6 +113,6 @@ function valueOf(document: UIDocument, state: State, expression: Expr, at: strin
   try {
     return evaluationOf(document, state).value(expression, at);
   } catch (error) {
-    throw error instanceof NoValue ? refused(error.code, cut(error.pointer)) : error;
+    throw error instanceof NoValue ? refused(error.code, error.pointer) : error;
   }
 }
