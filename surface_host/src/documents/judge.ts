@@ -33,26 +33,23 @@ export interface Judged {
 }
 
 /** Judges the text of a document. Throws `Refused`. */
-export function judge(raw: string | Uint8Array, { maxBytes = LIMITS.bytes, kind }: JudgeOptions = {}): Judged {
-  return verdict(scan(decoded(raw, maxBytes)), kind);
+export function judge(raw: string | Uint8Array, options: JudgeOptions = {}): Judged {
+  return judgePlain(scan(decoded(raw, options.maxBytes ?? LIMITS.bytes)), options);
 }
 
-/** Judges a document that came as an object; its size is that of its canonical text. Throws `Refused`. */
+/** Judges a document that came as an object. Throws `Refused`. */
 export function judgeValue(value: unknown, options: JudgeOptions = {}): Judged {
   return judgePlain(assertSafeJSON(value), options);
 }
 
-/** Judges what a scanner let through; its size is that of its canonical text. Throws `Refused`. */
+/** Judges what came through the scanner or the value check. Throws `Refused`. */
 export function judgePlain(plain: Plain, { maxBytes = LIMITS.bytes, kind }: JudgeOptions = {}): Judged {
-  if (byteLength(canonical(plain)) > Math.min(maxBytes, LIMITS.bytes)) throw refused('document.too_large');
-  return verdict(plain, kind);
-}
-
-function verdict(plain: Plain, kind: DocumentKind | undefined): Judged {
+  // Exponents make a short text long, so its size is judged once more as it is sent on and hashed.
+  const text = canonical(plain);
+  if (byteLength(text) > Math.min(maxBytes, LIMITS.bytes)) throw refused('document.too_large');
   assertBudgets(plain);
   assertNone(shapeIssues(plain));
   const document = frozen(plain) as UIDocument;
   assertMeaning(document, plain, kind);
-  const text = canonical(plain);
   return { document, canonical: text, digest: () => digestOf(text) };
 }

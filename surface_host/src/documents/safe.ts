@@ -33,10 +33,11 @@ function gathered(root: unknown): Plain {
       into.begin('scalar');
       return into.scalar(value);
     }
-    // INVARIANT: each object is met once, so the value is a tree and the walk ends.
-    if (typeof value !== 'object' || seen.has(value)) throw into.fault('document.not_json');
-    seen.add(value);
+    if (typeof value !== 'object') throw into.fault('document.not_json');
     into.begin('container');
+    // INVARIANT: each object is met once, so the value is a tree and the walk ends.
+    if (seen.has(value)) throw into.fault('document.not_json');
+    seen.add(value);
     const isArray = Array.isArray(value);
     const keys = isArray ? itemsOf(value) : membersOf(value);
     if (!keys) throw into.fault('document.not_json');

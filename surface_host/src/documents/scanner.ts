@@ -12,9 +12,8 @@ import { LIMITS } from './table.js';
 const SPACE = /[ \t\n\r]*/y;
 const UNESCAPED = /[^"\\\u0000-\u001f]*/y;
 const UNICODE_ESCAPE = /[0-9a-fA-F]{4}/y;
-/** All that belongs to a number once it has begun, and what a whole one looks like. */
-const NUMBER_PARTS = /-?(?:0|[1-9][0-9]*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]*)?/y;
-const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+/** As long as the grammar goes on; what follows is judged as whatever comes next. */
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 
 const WORDS: Readonly<Record<string, readonly [string, null | boolean]>> = { t: ['true', true], f: ['false', false], n: ['null', null] };
 const ESCAPES: Readonly<Record<string, string>> = { '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
@@ -142,9 +141,9 @@ class Reader {
   }
 
   #number(): number {
-    const parts = this.#match(NUMBER_PARTS);
-    if (!NUMBER.test(parts)) throw badJson();
-    return Number(parts);
+    const digits = this.#match(NUMBER);
+    if (digits === '') throw badJson();
+    return Number(digits);
   }
 
   #skip(): void {

@@ -5,8 +5,8 @@ the halves disagree.
 """
 
 import argparse
+import secrets
 import sys
-import time
 
 from tests.fuzz.documents.compare import REPORT, compare
 
@@ -15,7 +15,9 @@ def main() -> int:
     """Parse the arguments and compare."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.documents", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32, help="the same seed makes the same jobs")
+    parser.add_argument(
+        "--seed", type=int, default=secrets.randbelow(2**32), help="the same seed makes the same jobs"
+    )
     arguments = parser.parse_args()
     compared = compare(seed=arguments.seed, seconds=arguments.seconds)
     compared.write(REPORT)

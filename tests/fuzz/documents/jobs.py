@@ -7,7 +7,7 @@
 import base64
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from random import Random  # noqa: TID251  as in `made`
+from random import Random
 from typing import Any, Final
 
 from tests.fuzz.documents.halves import Job
@@ -22,7 +22,7 @@ class Jobs:
 
     def __init__(self, seed: int) -> None:
         """Make it."""
-        self._chance: Final = Random(seed)  # noqa: S311  no secret
+        self._chance: Final = Random(seed)
         self._maker: Final = Maker(self._chance)
         self._spoiler: Final = Spoiler(self._chance, self._maker)
 

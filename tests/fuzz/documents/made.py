@@ -7,7 +7,7 @@
 import json
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from random import Random  # noqa: TID251  made-up documents hold no secret, and the same seed must make the same ones
+from random import Random
 from typing import Any, Final
 
 from surface_host.documents.table import COMPONENTS, INPUT_KINDS, OPERATORS, Member, Operator, ValueType

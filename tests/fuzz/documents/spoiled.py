@@ -7,7 +7,7 @@
 import json
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from random import Random  # noqa: TID251  as in `made`
+from random import Random
 from typing import Any, Final
 
 from surface_host.documents.table import COMPONENTS, LIMITS, OPERATORS, REFUSED_IDS, RESERVED_KEYS
@@ -19,7 +19,7 @@ Path = tuple[str | int, ...]
 _KEYS: Final = (
     *REFUSED_IDS, *RESERVED_KEYS, "", "1", "0", "-1", "a/b", "~", "é", "\u2028", "x" * 70, "id", "type", "props", "children", "visible",
     "op", "args", "ref", "default", "min", "max", "step", "value", "field", "fields", "text", "state", "derived", "actions", "root",
-    "resultMap", "capability", "\ud83d\ude00", "\uffff",
+    "resultMap", "capability", "😀", "\uffff",
 )  # fmt: skip
 _ODD: Final = (
     None, True, False, 0, 1, -1, 1.5, 2**53 - 1, 1e15, 1e15 + 1, -1e15 - 1, 7, 8, 257, "", "x", "x" * 513, "x" * 4097, "é" * 257, [], {},
