@@ -6,10 +6,14 @@ from typing import Final
 
 from capabilities.builtin import echo
 from capabilities.builtin.host import HOST
-from capabilities.builtin.surfaces import SURFACES
+from capabilities.builtin.standard import STANDARD
+from capabilities.builtin.surfaces import SURFACES as OPENED
 from capabilities.contract import Descriptor, Handler
 
 __all__ = ["BUILTINS", "HOST", "SURFACES", "Builtin"]
+
+SURFACES: Final[Mapping[str, Descriptor]] = {**OPENED, **STANDARD}
+"""What agents show on pages: surfaces, standard components, and what they hear from there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

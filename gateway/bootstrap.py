@@ -57,6 +57,7 @@ from gateway.runtime.lineup_surfaces import LineupSurfaces
 from gateway.runtime.mini_apps import MiniApps
 from gateway.runtime.outbox import Relay
 from gateway.runtime.pages import Pages
+from gateway.runtime.panel import Panel
 from gateway.runtime.planning import Planner
 from gateway.runtime.ports import (
     AppFiles,
@@ -97,6 +98,7 @@ from gateway.transports import admin_http, agents_mcp, assets, health, lineup, p
 from gateway.transports.doors import WELL_KNOWN, Edge
 from gateway.transports.metrics_http import metrics_app
 from gateway.transports.page_ws.app_link import AppLink
+from gateway.transports.page_ws.panel import ChannelPanelLink
 from gateway.transports.request_log import RequestLog
 
 DATABASE = "ostiary.sqlite3"
@@ -222,6 +224,7 @@ async def build(
         )
         await services.running.restore()
         await services.surfaces.restore()
+        await services.panel.restore()
         mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
         lineup_endpoint = lineup.LineupEndpoint(services)
         await stack.enter_async_context(mcp.run())
@@ -457,6 +460,7 @@ def wire(
     actions = UiActions(spine=spine, live=live, clock=clock, calls=calls)
     surfaces = Surfaces(spine=spine, live=live, clock=clock, link=link)
     pages.on_gone(surfaces.page_gone)
+    panel = Panel(spine=spine, live=live, clock=clock, link=ChannelPanelLink(pages))
     waits = SurfaceWaits(spine=spine, live=live, clock=clock)
     execution.connect_waits(waits)
     frames = Frames(
@@ -467,6 +471,7 @@ def wire(
         execution=execution,
         actions=actions,
         surfaces=surfaces,
+        panel=panel,
         link=link,
     )
     execution.connect_apps(frames, running)
@@ -530,6 +535,7 @@ def wire(
         running=running,
         surfaces=surfaces,
         surface_waits=waits,
+        panel=panel,
         emissions=emissions,
         bundles=bundles,
     )

@@ -321,6 +321,7 @@ PAGE: Final = "page epoch site user origin"
 DOOR: Final = "door peer code"
 
 ACTIVATION: Final = "activation instance app user conversation goal state reason"
+ITEM: Final = "item instance kind agent user session conversation site page state reason"
 SURFACE: Final = "surface instance app digest agent user session conversation site page state reason"
 INSTANCE: Final = "instance app digest user conversation site page state reason"
 OPERATION: Final = "operation ref app user conversation carrier state cause"
@@ -395,6 +396,12 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.OPERATION_ENDED: Event("Durable work reached its one end, or was lost.", ENTRY, OPERATION),
     _A.SURFACE_OPENED: Event("An agent shows a surface on a page.", _AGENT, f"{SURFACE} ref"),
     _A.SURFACE_CLOSED: Event("A surface is shown no more; `reason` says why.", _AGENT, SURFACE),
+    _A.ITEM_SHOWN: Event("An agent shows a standard component in the panel of a page.", _AGENT, f"{ITEM} ref"),
+    _A.ITEM_ANSWERED: Event("The person answered one.", "ui_action", ITEM),
+    _A.ITEM_CLOSED: Event("One is shown no more; `reason` says why.", _AGENT, ITEM),
+    _A.GENUI_DROPPED: Event(
+        "What a handler said of how its answer looks is no legal description; the result stands.", ENTRY, CALL
+    ),
     _A.INTENT_REPORTED: Event(
         "A page told what the person or the browser did to the frame of a mini app or of a surface.",
         _INTENT,

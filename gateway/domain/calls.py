@@ -274,9 +274,13 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The one business outcome of a call: canonical JSON texts, erased at `erase_at` at the latest."""
+    """The one business outcome of a call: canonical JSON texts, erased at `erase_at` at the latest.
+
+    `ui` is how the answer looks on the person's page, sanitised; the caller is not told it.
+    """
 
     output: str
     evidence: str | None
     at: int
     erase_at: int
+    ui: str | None = None

@@ -15,6 +15,7 @@ from capabilities.contract.descriptor import EXECUTION_MS
 from capabilities.json_values import pointer_to
 from gateway.protocol.app_frames import NEWS, NEWS_RESULTS, AppAction, AppFrame, Intent
 from gateway.protocol.frame import Frame, Name, Ref, ResultError, Token
+from gateway.protocol.panel_frames import PanelAnswer, PanelClose
 from policy.vocabulary import Confirm, Effect, Risk
 
 FRAME_BYTES_BEFORE_WELCOME: Final = 16 * 1024
@@ -198,6 +199,8 @@ PageFrame = (
     | Pong
     | ErrorFrame
     | Bye
+    | PanelAnswer
+    | PanelClose
     | AppFrame
 )
 
@@ -224,6 +227,8 @@ _FRAMES: Final[Mapping[str, TypeAdapter[Any]]] = {
     "pong": TypeAdapter(Pong),
     "error": TypeAdapter(ErrorFrame),
     "bye": TypeAdapter(Bye),
+    "panel_answer": TypeAdapter(PanelAnswer),
+    "panel_close": TypeAdapter(PanelClose),
 }
 
 

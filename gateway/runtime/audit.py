@@ -12,6 +12,7 @@ from gateway.domain.errors import GatewayError
 from gateway.domain.instances import Instance
 from gateway.domain.operations import Operation
 from gateway.domain.pages import PageSession
+from gateway.domain.panel_items import PanelItem
 from gateway.domain.surfaces import Surface
 
 STREAM_OF_ENTRY = {
@@ -192,6 +193,29 @@ def of_surface(event: AuditEvent, surface: Surface, at: int, **more: Fact) -> Au
             "page": surface.page,
             "state": surface.state.value,
             "reason": surface.reason,
+            **more,
+        },
+    )
+
+
+def of_item(event: AuditEvent, item: PanelItem, at: int, **more: Fact) -> AuditRecord:
+    """A record about a standard component in a panel; an answer is the person's own act."""
+    return AuditRecord(
+        stream=Stream.UI_ACTION if event is AuditEvent.ITEM_ANSWERED else Stream.AGENT_TOOL,
+        event=event,
+        at=at,
+        facts={
+            "item": item.id,
+            "instance": item.instance,
+            "kind": item.kind.value,
+            "agent": item.agent,
+            "user": item.user,
+            "session": item.session,
+            "conversation": item.conversation,
+            "site": item.site,
+            "page": item.page,
+            "state": item.state.value,
+            "reason": item.reason,
             **more,
         },
     )

@@ -11,6 +11,7 @@ from gateway.domain.calls import Call, Result
 from gateway.domain.conversations import Talk
 from gateway.domain.errors import ErrorCode
 from gateway.domain.instances import Instance
+from gateway.domain.panel_items import PanelItem
 from gateway.domain.surfaces import Surface
 
 
@@ -128,6 +129,28 @@ class HideSurface:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DrawAnswer:
+    """Show how the answer of a call looks, where its person is; `ui` is canonical JSON."""
+
+    call: Call
+    ui: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowItem:
+    """Have its page show a standard component of an agent."""
+
+    item: PanelItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HideItem:
+    """Take a standard component away where it is shown."""
+
+    item: PanelItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitEvents:
     """A call waits for what happens in the surfaces of its agent session, until `until` (ms)."""
 
@@ -195,6 +218,9 @@ Effect = (
     | ShowSurface
     | ChangeSurface
     | HideSurface
+    | DrawAnswer
+    | ShowItem
+    | HideItem
     | AwaitEvents
     | EventKept
     | LogGrew

@@ -16,6 +16,7 @@ from gateway.failpoints import Point, reach
 from gateway.runtime.app_record import noted_start
 from gateway.runtime.computing import computed, failed
 from gateway.runtime.effects import After, CancelWork, Execute, Receipted, Told
+from gateway.runtime.genui import parted
 from gateway.runtime.ports import Clock, Tx
 from gateway.runtime.settlement import Answer, PageRefusal, judged, not_delivered, settle
 from gateway.runtime.spine import Spine
@@ -153,6 +154,8 @@ class Execution:
         the output schema kept with the call, if it does not.
         """
         self._watch.answered(call.ref)
+        if call.app is not None:
+            answer = parted(answer)
         violation = None
         if answer.code is None and answer.output is not None:
             violation = self._violation(call, orjson.loads(answer.output), declared, promise)

@@ -14,6 +14,7 @@ from gateway.domain.surfaces import is_surface
 from gateway.runtime import audit, session_data
 from gateway.runtime.effects import After, Effect, Told
 from gateway.runtime.execution import Execution
+from gateway.runtime.panel import Panel
 from gateway.runtime.ports import Tx
 from gateway.runtime.running_apps import RunningApps
 from gateway.runtime.session_data import Conflict
@@ -55,6 +56,7 @@ class Frames:
         execution: Execution,
         actions: UiActions,
         surfaces: Surfaces,
+        panel: Panel,
         link: FrameLink,
     ) -> None:
         self._spine = spine
@@ -64,6 +66,7 @@ class Frames:
         self._execution = execution
         self._actions = actions
         self._surfaces = surfaces
+        self._panel = panel
         self._link = link
         self._running: dict[str, str] = {}
         spine.observe(self._observed)
@@ -98,6 +101,7 @@ class Frames:
         """Tell a document what it shows."""
         await self._apps.arrived(page)
         await self._surfaces.arrived(page)
+        await self._panel.arrived(page)
 
     async def hear(self, place: Place, news: News, /) -> None:
         """Take what a page tells of one of its frames.

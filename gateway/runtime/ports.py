@@ -30,6 +30,7 @@ from gateway.domain.operations import Operation, OperationState
 from gateway.domain.outbound import Target
 from gateway.domain.outbox import OutboxEntry, OutboxState, Undelivered
 from gateway.domain.pages import PageSession
+from gateway.domain.panel_items import ItemState, PanelItem
 from gateway.domain.session_data import SessionData
 from gateway.domain.sites import SiteKey, Ticket
 from gateway.domain.surfaces import Happening, Surface, SurfaceState
@@ -165,6 +166,14 @@ class Calls(Protocol):
         ...
 
     def result_of(self, ref: str) -> Result | None: ...
+
+    def drawn_for(self, user: str, *, limit: int) -> Sequence[tuple[Call, str]]:
+        """The calls of `user` whose result has a `ui`, with it; the newest, oldest of them first."""
+        ...
+
+    def erase_ui(self, ref: str) -> None:
+        """Forget how the answer of a call looks; its result stays."""
+        ...
 
     def mark_taken(self, refs: Iterable[str], *, erase_at: int) -> None:
         """Note that the final result reached a caller; the result goes at `erase_at` if that is earlier."""
@@ -400,6 +409,42 @@ class AppSessions(Protocol):
     def purge(self, ended_before: int, limit: int) -> int:
         """Forget at most `limit` that ended before `ended_before`, with their records and their session data; returns
         how many."""
+        ...
+
+
+class PanelItems(Protocol):
+    """Standard components that agents show; at most one is live for a conversation and the agent's name of it."""
+
+    def add(self, item: PanelItem) -> None:
+        """Insert it.
+
+        Raises:
+            DuplicateKey: another one is live under its name.
+        """
+        ...
+
+    def save(self, item: PanelItem, *, was: ItemState) -> None:
+        """Replace the row, which must still be in state `was`.
+
+        Raises:
+            StaleState: it is not.
+        """
+        ...
+
+    def find(self, item: str) -> PanelItem | None: ...
+
+    def live_of_talk(self, talk: Talk) -> Sequence[PanelItem]:
+        """What is shown for a conversation, oldest first; so are the others."""
+        ...
+
+    def live_of_session(self, session: str) -> Sequence[PanelItem]: ...
+
+    def live_of_person(self, user: str, site: str) -> Sequence[PanelItem]: ...
+
+    def all_live(self) -> Sequence[PanelItem]: ...
+
+    def purge(self, ended_before: int, limit: int) -> int:
+        """Forget what ended before then, oldest first, at most `limit`; returns how many."""
         ...
 
 
@@ -1011,6 +1056,8 @@ class Tx(Protocol):
     def surfaces(self) -> Surfaces: ...
     @property
     def documents(self) -> Documents: ...
+    @property
+    def panel_items(self) -> PanelItems: ...
     @property
     def outbox(self) -> Outbox: ...
     @property

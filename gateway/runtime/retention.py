@@ -68,6 +68,7 @@ SHORT: Final[Mapping[str, Rule]] = {
     "results": lambda tx, _, now: tx.calls.erase_results(now, BATCH),
     "messages": lambda tx, limits, now: tx.conversations.purge(now - limits.result_ms, BATCH),
     "surfaces": lambda tx, limits, now: tx.surfaces.purge(now - limits.result_ms, BATCH),
+    "panel_items": lambda tx, limits, now: tx.panel_items.purge(now - limits.result_ms, BATCH),
     "surface_events": lambda tx, limits, now: tx.surfaces.purge_events(now - limits.surface_events_ms, BATCH),
     "documents": lambda tx, limits, now: tx.documents.purge(now - limits.result_ms, BATCH),
     "nonces": _nonces,

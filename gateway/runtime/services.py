@@ -17,6 +17,7 @@ from gateway.runtime.inventories import Inventories, ListChanges
 from gateway.runtime.lineup import Lineup
 from gateway.runtime.mini_apps import MiniApps
 from gateway.runtime.pages import Pages
+from gateway.runtime.panel import Panel
 from gateway.runtime.ports import Ids, Workers
 from gateway.runtime.readiness import Readiness
 from gateway.runtime.reconfiguration import Reconfiguration
@@ -66,5 +67,6 @@ class Services:
     running: RunningApps
     surfaces: Surfaces
     surface_waits: SurfaceWaits
+    panel: Panel
     bundles: Bundles
     mini_apps: MiniApps

@@ -10,7 +10,7 @@ from gateway.domain.errors import ErrorCode
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.app_record import follow
-from gateway.runtime.effects import Effect, Refused, Told
+from gateway.runtime.effects import DrawAnswer, Effect, Refused, Told
 from gateway.runtime.ports import Tx
 from gateway.runtime.quotations import discreet
 
@@ -20,6 +20,8 @@ class Answer:
     """What an executor said: an output (canonical text) with evidence, or an error, or that it stopped.
 
     `said` are a page's own words for an error; they become the message without what they quote of the arguments.
+    `ui` is how it looks on the person's page, sanitised and canonical; `drops_ui` says that there was one that is not to
+    be drawn.
     """
 
     output: str | None = None
@@ -27,6 +29,8 @@ class Answer:
     code: ErrorCode | None = None
     message: str | None = None
     said: str | None = None
+    ui: str | None = None
+    drops_ui: bool = False
 
     @property
     def event(self) -> CallEvent:
@@ -80,9 +84,12 @@ def settle(
         tx.calls.put_result(ref, result)
         reach(Point.RESULT_WRITTEN)
     tx.audit.append(audit.of_call(AuditEvent.CALL_ENDED, ended, now, late=ended.late or None))
+    if answer.drops_ui:
+        tx.audit.append(audit.of_call(AuditEvent.GENUI_DROPPED, ended, now))
     follow(tx, ended, now)
     reach(Point.SETTLEMENT_WRITTEN)
-    return ended, (Told(call=ended, result=result),)
+    drawn = () if result is None or result.ui is None else (DrawAnswer(call=ended, ui=result.ui),)
+    return ended, (Told(call=ended, result=result), *drawn)
 
 
 def concluded(
@@ -92,7 +99,8 @@ def concluded(
     ended = calls.step(call, event, now=now, code=answer.code, message=answer.message)
     if answer.code is not None:
         return ended, None
-    return ended, Result(output=answer.output or "null", evidence=answer.evidence, at=now, erase_at=now + result_ms)
+    output, erase_at = answer.output or "null", now + result_ms
+    return ended, Result(output=output, evidence=answer.evidence, at=now, erase_at=erase_at, ui=answer.ui)
 
 
 def lose(tx: Tx, call: Call, now: int, code: ErrorCode, message: str) -> tuple[Call, tuple[Effect, ...]]:

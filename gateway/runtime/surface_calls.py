@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 
+from capabilities.builtin.standard import STANDARD
 from capabilities.builtin.surfaces import EVENTS, OPEN, PATCH, SHUT
 from gateway.domain import surfaces
 from gateway.domain.agent_sessions import AgentSession
@@ -23,6 +24,7 @@ from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.effects import ChangeSurface, Effect, HideSurface, ShowSurface
 from gateway.runtime.inventory import question_of
+from gateway.runtime.panel_calls import close_item, find_item, show_item
 from gateway.runtime.ports import Tx
 from gateway.runtime.sent_bundles import take_bundle
 from gateway.runtime.settlement import Answer, settle
@@ -44,7 +46,10 @@ def carry_surface(tx: Tx, world: World, call: Call, arguments: str, now: int) ->
         return carry_events(tx, world, call, given, now)
     session = tx.sessions.find(call.session)
     assert session is not None, "its grant was looked at in this transaction"
-    answer, effects = _WORK[call.capability](tx, world, call, session, given, now)
+    if call.capability in STANDARD:
+        answer, effects = show_item(tx, call, session, given, now)
+    else:
+        answer, effects = _WORK[call.capability](tx, world, call, session, given, now)
     ended, told = settle(tx, call.ref, answer, now, result_ms=world.configuration.limits.result_ms)
     assert ended is not None
     return ended, (*effects, *told)
@@ -82,6 +87,9 @@ def _open(tx: Tx, world: World, call: Call, session: AgentSession, given: Given,
     )
     if isinstance(shown, Answer):
         return shown, ()
+    if find_item(tx, session, given["instance_id"]) is not None:
+        message = f"`{given['instance_id']}` is shown in the panel; give the surface another name"
+        return Answer(code=ErrorCode.ARGUMENTS_INVALID, message=message), ()
     there, most = tx.surfaces.live_of_talk(talk), world.configuration.limits.surfaces_per_conversation
     former = next((surface for surface in there if surface.instance == given["instance_id"]), None)
     if former is None and len(there) >= most:
@@ -124,10 +132,13 @@ def _patch(tx: Tx, world: World, call: Call, session: AgentSession, given: Given
 
 
 def _close(tx: Tx, world: World, call: Call, session: AgentSession, given: Given, now: int) -> Done:
-    surface = _own(tx, world, call, session, given)
-    if surface is None:
+    surface, reason = _own(tx, world, call, session, given), given.get("reason", "agent")
+    if surface is not None:
+        return _said(closed=True), close(tx, surface, reason, now)
+    item = find_item(tx, session, given["instance_id"])
+    if item is None or not may(world, session, call.capability, item.site):
         return _said(closed=False), ()
-    return _said(closed=True), close(tx, surface, given.get("reason", "agent"), now)
+    return _said(closed=True), close_item(tx, item, reason, now)
 
 
 _WORK: Final[Mapping[str, Callable[[Tx, World, Call, AgentSession, Given, int], Done]]] = {

@@ -13,6 +13,7 @@ from capabilities.builtin.surfaces import EVENTS
 from gateway.domain.calls import Call, CallState
 from gateway.domain.canonical import canonical
 from gateway.domain.errors import ErrorCode, GatewayError
+from gateway.domain.panel_items import PanelItem
 from gateway.domain.surfaces import CLOSE, Happening, Surface
 from gateway.failpoints import Point, reach
 from gateway.runtime.callers import ended_grant
@@ -23,6 +24,9 @@ from gateway.runtime.world import World
 
 Effects = tuple[Effect, ...]
 Given = Mapping[str, Any]
+
+Source = Surface | PanelItem
+"""What an agent shows, and a person does something in."""
 
 AT_ONCE: Final = 100
 """Events of one answer."""
@@ -94,10 +98,9 @@ def happened(tx: Tx, world: World, surface: Surface, event: str, data: Mapping[s
     limits, counted = world.configuration.limits, surface.with_event(size, now)
     if counted.events > limits.surface_events_per_minute or counted.bytes > limits.surface_bytes_per_minute:
         raise GatewayError(ErrorCode.RATE_LIMITED, "too many events of this surface; they are not taken for a while")
-    if not surface.is_told and tx.surfaces.kept(surface.session) + size > limits.surface_events_bytes:
-        raise GatewayError(ErrorCode.BUSY, "the agent has not taken what happened before")
+    told = told_or_kept(tx, world, surface, event, text, now)
     tx.surfaces.save(counted, was=surface.state)
-    return _passed_on(tx, surface, event, text, now)
+    return told
 
 
 def _may_send(tx: Tx, world: World, surface: Surface, event: str) -> bool:
@@ -109,22 +112,32 @@ def _may_send(tx: Tx, world: World, surface: Surface, event: str) -> bool:
     return offered is not None and event in offered.events
 
 
-def gone(tx: Tx, surface: Surface, reason: str, now: int) -> Effects:
-    """Tell its agent that a surface is gone which it did not close."""
-    return _passed_on(tx, surface, CLOSE, canonical({"reason": reason}).decode(), now)
+def told_or_kept(tx: Tx, world: World, source: Source, event: str, data: str, now: int) -> Effects:
+    """Tell an agent what a person did, or keep it until it asks; `data` is canonical JSON.
+
+    Raises:
+        GatewayError: too much is kept for it already.
+    """
+    limit = world.configuration.limits.surface_events_bytes
+    if not source.is_told and tx.surfaces.kept(source.session) + len(data.encode()) > limit:
+        raise GatewayError(ErrorCode.BUSY, "the agent has not taken what happened before")
+    return _passed_on(tx, source, event, data, now)
 
 
-def _passed_on(tx: Tx, surface: Surface, event: str, data: str, now: int) -> Effects:
-    if surface.is_told:
-        payload = {"instance_id": surface.instance, "event": event, "data": orjson.loads(data)}
-        tx.conversations.tell_event(surface.talk, canonical(payload).decode(), now)
+def gone(tx: Tx, source: Source, reason: str, now: int) -> Effects:
+    """Tell its agent that something it showed is gone which it did not close."""
+    return _passed_on(tx, source, CLOSE, canonical({"reason": reason}).decode(), now)
+
+
+def _passed_on(tx: Tx, source: Source, event: str, data: str, now: int) -> Effects:
+    if source.is_told:
+        payload = {"instance_id": source.instance, "event": event, "data": orjson.loads(data)}
+        tx.conversations.tell_event(source.talk, canonical(payload).decode(), now)
         reach(Point.EVENT_TOLD)
-        return (LogGrew(talk=surface.talk),)
-    tx.surfaces.add_event(
-        surface.session, surface=surface.id, instance=surface.instance, event=event, data=data, at=now
-    )
+        return (LogGrew(talk=source.talk),)
+    tx.surfaces.add_event(source.session, surface=source.id, instance=source.instance, event=event, data=data, at=now)
     reach(Point.EVENT_KEPT)
-    return (EventKept(session=surface.session),)
+    return (EventKept(session=source.session),)
 
 
 def _settled(tx: Tx, call: Call, answer: Answer, now: int, result_ms: int) -> tuple[Call, Effects]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from capabilities.builtin import surfaces
+from capabilities.builtin import standard, surfaces
 from capabilities.contract import Descriptor
 from gateway.domain.app_catalog import Catalog
 from gateway.domain.calls import Call
@@ -18,6 +18,9 @@ from policy.model import Decision, Question
 
 SURFACE_OPEN: Final = surfaces.OPEN.id
 """What needs a page to show something on, and a session that may open surfaces."""
+
+SHOWN_ON_PAGES: Final = frozenset({SURFACE_OPEN, *standard.STANDARD})
+"""Of what agents show, what is put on one page; the rest needs none."""
 
 
 def _nobody() -> None:
@@ -77,15 +80,15 @@ class World:
         """What `page` offers by id: what it declares itself, and what is shown on every page with a workspace."""
         if not (page.has_workspace and (self.apps.on_pages or self.surfaces)):
             return page.capabilities
-        opening = {name: declared for name, declared in self.surfaces.items() if name == SURFACE_OPEN}
+        opening = {name: declared for name, declared in self.surfaces.items() if name in SHOWN_ON_PAGES}
         return {**page.capabilities, **self.apps.on_pages, **opening}
 
     def _shown(self, capability: str) -> Descriptor | None:
-        return self.surfaces.get(capability) if capability == SURFACE_OPEN else self.apps.on_pages.get(capability)
+        return self.surfaces.get(capability) if capability in SHOWN_ON_PAGES else self.apps.on_pages.get(capability)
 
     def offered_on_sites(self) -> Mapping[str, Descriptor]:
         """What is there by id on every site that exposes it, whether or not a page is open."""
-        return {name: declared for name, declared in self.surfaces.items() if name != SURFACE_OPEN}
+        return {name: declared for name, declared in self.surfaces.items() if name not in SHOWN_ON_PAGES}
 
     def runs_elsewhere(self, capability: str) -> bool:
         """Whether no page runs `capability` itself: it is a mini app's or the gateway's own, and theirs alone."""

@@ -105,6 +105,18 @@ class MemoryCalls:
     def result_of(self, ref: str) -> Result | None:
         return self._tables.results.get(ref)
 
+    def drawn_for(self, user: str, *, limit: int) -> Sequence[tuple[Call, str]]:
+        drawn = [
+            (call, result.ui)
+            for ref, call in self._tables.calls.items()
+            if call.user == user and (result := self._tables.results.get(ref)) is not None and result.ui is not None
+        ]
+        return drawn[-limit:]
+
+    def erase_ui(self, ref: str) -> None:
+        if (result := self._tables.results.get(ref)) is not None:
+            self._tables.results[ref] = replace(result, ui=None)
+
     def mark_taken(self, refs: Iterable[str], *, erase_at: int) -> None:
         for ref in refs:
             if (call := self._tables.calls.get(ref)) is not None:

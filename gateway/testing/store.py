@@ -26,6 +26,7 @@ from gateway.testing.memories import (
 )
 from gateway.testing.mini_apps import MemoryMiniApps
 from gateway.testing.outbox import MemoryOutbox
+from gateway.testing.panel_items import MemoryPanelItems
 from gateway.testing.running_apps import (
     MemoryActivations,
     MemoryAppSessions,
@@ -62,6 +63,7 @@ class MemoryTx:
         self.app_sessions = MemoryAppSessions(tables)
         self.surfaces = MemorySurfaces(tables)
         self.documents = MemoryDocuments(tables)
+        self.panel_items = MemoryPanelItems(tables)
         self.outbox = MemoryOutbox(tables)
         self.session_data = MemorySessionDatas(tables)
         self.installation = MemoryInstallation(tables)

@@ -23,6 +23,7 @@ from gateway.domain.mini_apps import AppVersion, MiniApp
 from gateway.domain.operations import Operation
 from gateway.domain.outbox import OutboxEntry
 from gateway.domain.pages import PageSession
+from gateway.domain.panel_items import PanelItem
 from gateway.domain.session_data import SessionData
 from gateway.domain.sites import SiteKey, Ticket
 from gateway.domain.surfaces import Happening, Surface
@@ -83,6 +84,7 @@ class Tables:
         default_factory=dict[tuple[str, int], tuple[str, str]]
     )
     document_actions: dict[str, DocumentAction] = field(default_factory=dict[str, DocumentAction])
+    panel_items: dict[str, PanelItem] = field(default_factory=dict[str, PanelItem])
     mini_apps: dict[str, MiniApp] = field(default_factory=dict[str, MiniApp])
     mini_app_versions: dict[str, AppVersion] = field(default_factory=dict[str, AppVersion])
     installation: dict[str, bytes] = field(default_factory=dict[str, bytes])

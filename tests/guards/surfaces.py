@@ -141,7 +141,7 @@ GUARDS: Final = (
         section="§17",
         why="a bundle could fill the store while its agent is away",
         file=_EVENTS,
-        old="if not surface.is_told and tx.surfaces.kept(surface.session) + size > limits.surface_events_bytes:",
+        old="if not source.is_told and tx.surfaces.kept(source.session) + len(data.encode()) > limit:",
         new="if False:",
         tests=(f"{_HEARD}::test_so_many_bytes_wait_for_one_session_and_its_close_comes_through",),
     ),

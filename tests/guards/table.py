@@ -14,6 +14,7 @@ from tests.guards import (
     incoming,
     packages,
     page,
+    panel,
     policy,
     running_apps,
     surfaces,
@@ -38,5 +39,6 @@ GUARDS: Final[tuple[Guard, ...]] = (
     *frames.GUARDS,
     *running_apps.GUARDS,
     *surfaces.GUARDS,
+    *panel.GUARDS,
     *workers.GUARDS,
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Final
 
-from sqlalchemy import and_, bindparam, delete, exists, func, insert, literal_column, select, update
+from sqlalchemy import and_, bindparam, delete, exists, func, insert, literal_column, null, select, update
 
 from gateway.adapters.sql.approvals import APPROVALS
 from gateway.adapters.sql.connection import Connection, Values
@@ -188,23 +188,35 @@ _RECEIPTS: Final = Statement(
 
 _PUT_RESULT: Final = Statement(
     insert(RESULTS).from_select(
-        ["call", "output", "evidence", "at", "erase_at"],
+        ["call", "output", "evidence", "at", "erase_at", "ui"],
         select(
             _C.number,
             bindparam("output", type_=TEXT),
             bindparam("evidence", type_=TEXT),
             bindparam("at", type_=NUMBER),
             bindparam("erase_at", type_=NUMBER),
+            bindparam("ui", type_=TEXT),
         ).where(_C.ref == value(_C.ref)),
     ),
     "output",
     "evidence",
     "at",
     "erase_at",
+    "ui",
     "ref",
 )
 _S = RESULTS.c
-_RESULT: Final = Statement(select(_S.output, _S.evidence, _S.at, _S.erase_at).where(_S.call == _NUMBER), "ref")
+_RESULT: Final = Statement(select(_S.output, _S.evidence, _S.at, _S.erase_at, _S.ui).where(_S.call == _NUMBER), "ref")
+_DRAWN_FOR: Final = Statement(
+    select(CALLS, _S.ui)
+    .join(RESULTS, _S.call == _C.number)
+    .where(_C.user == value(_C.user), _S.ui.is_not(None))
+    .order_by(_C.number.desc())
+    .limit(_LIMIT),
+    "user",
+    "limit",
+)
+_ERASE_UI: Final = Statement(update(RESULTS).values(ui=null()).where(_S.call == _NUMBER), "ref")
 _HASTEN: Final = Statement(
     update(RESULTS)
     .values(erase_at=value(_S.erase_at))
@@ -346,7 +358,7 @@ class SqlCalls:
         return [Receipt(seq=seq, status=status, reason=reason, at=at) for seq, status, reason, at in rows]
 
     def put_result(self, ref: str, result: Result) -> None:
-        values = (result.output, result.evidence, result.at, result.erase_at, ref)
+        values = (result.output, result.evidence, result.at, result.erase_at, result.ui, ref)
         if not self._connection.execute(_PUT_RESULT, values):
             raise LookupError(f"no call `{ref}`")
 
@@ -354,8 +366,15 @@ class SqlCalls:
         row = self._connection.fetch_one(_RESULT, (ref,))
         if row is None:
             return None
-        output, evidence, at, erase_at = row
-        return Result(output=output, evidence=evidence, at=at, erase_at=erase_at)
+        output, evidence, at, erase_at, ui = row
+        return Result(output=output, evidence=evidence, at=at, erase_at=erase_at, ui=ui)
+
+    def drawn_for(self, user: str, *, limit: int) -> Sequence[tuple[Call, str]]:
+        rows = self._connection.fetch_all(_DRAWN_FOR, (user, limit))
+        return [(call_of(row[:-1]), row[-1]) for row in reversed(rows)]
+
+    def erase_ui(self, ref: str) -> None:
+        self._connection.write(_ERASE_UI, (ref,))
 
     def mark_taken(self, refs: Iterable[str], *, erase_at: int) -> None:
         taken = tuple(refs)

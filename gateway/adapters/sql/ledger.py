@@ -122,6 +122,7 @@ RESULTS: Final = Table(
     optional("evidence", TEXT),
     needed("at", NUMBER),
     needed("erase_at", NUMBER),
+    optional("ui", TEXT),
     sqlite_strict=True,
 )
 Index("call_results_erase", RESULTS.c.erase_at)

@@ -20,6 +20,7 @@ from gateway.adapters.sql.nonces import SqlNonces
 from gateway.adapters.sql.operations import SqlOperations
 from gateway.adapters.sql.outbox import SqlOutbox
 from gateway.adapters.sql.pages import SqlPageSessions
+from gateway.adapters.sql.panel_items import SqlPanelItems
 from gateway.adapters.sql.session_data import SqlSessionDatas
 from gateway.adapters.sql.site_keys import SqlSiteKeys
 from gateway.adapters.sql.surfaces import SqlSurfaces
@@ -50,6 +51,7 @@ class UnitOfWork:
         self.app_sessions = SqlAppSessions(connection)
         self.surfaces = SqlSurfaces(connection)
         self.documents = SqlDocuments(connection)
+        self.panel_items = SqlPanelItems(connection)
         self.admin_tokens = SqlAdminTokens(connection)
         self.admin_requests = SqlAdminRequests(connection)
         self.mini_apps = SqlMiniApps(connection)

@@ -8,6 +8,7 @@ from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
 from gateway.protocol import app_frames
 from gateway.protocol import page_frames as frames
+from gateway.protocol.panel_frames import PanelAnswer, PanelClose
 from gateway.runtime.pages import CLOSE_TICKET, Joined
 from gateway.runtime.services import Services
 from gateway.runtime.settlement import Answer
@@ -19,6 +20,7 @@ from gateway.transports.page_ws.in_page import InPageClient
 from gateway.transports.page_ws.incoming import DOOR, Taken, UnsafeResult
 from gateway.transports.page_ws.mini_apps import MiniApps
 from gateway.transports.page_ws.outgoing import Outgoing
+from gateway.transports.page_ws.panel import take_answer
 from gateway.transports.page_ws.results import REFUSALS, answer_of, refusal_of
 from gateway.transports.page_ws.snapshots import Snapshots, judge
 
@@ -55,6 +57,8 @@ class Document:
             frames.SurfaceRequest: self._surface,
             frames.Action: self._act,
             frames.Pong: self._pong,
+            PanelAnswer: self._answered_in_panel,
+            PanelClose: self._closed_in_panel,
             app_frames.Intent: self._intended,
             app_frames.AppAction: self._act_of_app,
             **dict.fromkeys(get_args(app_frames.AppNews), self._told),
@@ -211,6 +215,16 @@ class Document:
             self._outgoing.send(frames.action_reply(frame.id, code=error.code.wire, message=error.message))
         else:
             self._outgoing.send(frames.action_reply(frame.id))
+
+    async def _answered_in_panel(self, frame: PanelAnswer) -> None:
+        live = self._live
+        assert live is not None
+        await take_answer(self._services.panel, live, frame, self._outgoing)
+
+    async def _closed_in_panel(self, frame: PanelClose) -> None:
+        live = self._live
+        assert live is not None
+        await self._services.panel.dismissed(live, frame.item)
 
     async def _pong(self, frame: frames.Pong) -> None:
         self._ponged = max(self._ponged, min(frame.n, self._pinged))

@@ -4,6 +4,7 @@
  */
 
 import type { AppActionFrame, AppFrame, AppNewsFrame, IntentFrame, ReceiptFrame } from './apps.js';
+import type { PanelFrame, PanelNewsFrame } from './panel.js';
 
 /** The protocol an in-page client speaks; fixed by its specification. */
 export const SURFACE_PROTOCOL = 'pling.surface/0.1';
@@ -104,6 +105,7 @@ export type OutFrame =
   | ActionFrame
   | AppActionFrame
   | AppNewsFrame
+  | PanelNewsFrame
   | IntentFrame
   | { readonly type: 'ticket'; readonly ticket: string }
   | { readonly type: 'caps'; readonly seq: number; readonly part: number; readonly parts: number; readonly capabilities: readonly Declaration[]; readonly host?: readonly string[] }
@@ -203,6 +205,7 @@ export type InFrame =
   | ActivityFrame
   | ActionReplyFrame
   | AppFrame
+  | PanelFrame
   | ReceiptFrame
   | { readonly type: 'ack'; readonly ref: string }
   | { readonly type: 'cancel'; readonly ref: string }

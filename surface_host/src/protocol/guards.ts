@@ -8,9 +8,10 @@
 
 import type { AppFrame } from './apps.js';
 import type { ApprovalPayload, InFrame } from './frames.js';
+import type { PanelFrame } from './panel.js';
 
-/** `app` has one shape for each of its ops. */
-type Shape = Exclude<InFrame['type'], 'app'> | `app.${AppFrame['op']}`;
+/** `app` and `panel` have one shape for each of their ops. */
+type Shape = Exclude<InFrame['type'], 'app' | 'panel'> | `app.${AppFrame['op']}` | `panel.${PanelFrame['op']}`;
 
 type Nested = 'agent' | 'entry' | 'denial' | 'rejection' | 'payload' | 'summary' | 'argument';
 
@@ -39,6 +40,9 @@ const FRAMES: { readonly [T in Shape]: string } = {
   'app.foreground': 'op:s instance:s agent:s remaining:n',
   'app.data': 'op:s instance:s id:s ok:b revision:n data:o',
   'app.close': 'op:s instance:s reason:s',
+  'panel.show': 'op:s item:s kind:s agent:s app:s content:o',
+  'panel.close': 'op:s item:s reason:s',
+  'panel.refused': 'op:s item:s code:s',
   activity: 'agents:agent[] entries:entry[] pinned:b denied:denial[]',
   ping: 'n:n',
   error: 'code:s message?:s',
@@ -98,7 +102,7 @@ export function parseJson(raw: string): unknown {
 export function parseFrame(raw: string): InFrame | null {
   const value = parseJson(raw);
   if (!isRecord(value) || typeof value.type !== 'string' || value.type.includes('.')) return null;
-  const shape = value.type === 'app' ? `app.${String(value.op)}` : value.type;
+  const shape = value.type === 'app' || value.type === 'panel' ? `${value.type}.${String(value.op)}` : value.type;
   if (!Object.hasOwn(FRAMES, shape)) return null;
   const fields = pick(value, FRAMES[shape as Shape]);
   return fields && ({ ...fields, type: value.type } as unknown as InFrame);

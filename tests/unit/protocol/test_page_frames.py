@@ -11,7 +11,7 @@ import pytest
 
 from capabilities.contract import CallModel, Descriptor, HandlerKind, Readiness
 from gateway.domain.intents import HostIntent
-from gateway.protocol import app_frames, export, page_frames
+from gateway.protocol import app_frames, export, page_frames, panel_frames
 from gateway.protocol.page_frames import BadFrame, Rejection, read_declaration, read_frame
 from policy.vocabulary import Confirm, Effect, Risk
 
@@ -135,6 +135,11 @@ def test_what_the_gateway_says_has_the_shape_of_the_examples() -> None:
         page_frames.action_reply("1", output={"id": "1"}),
         app_frames.receipt("1", status="accepted", seq=1),
         app_frames.receipt("1", status="activation_failed", seq=2, reason="timeout"),
+        panel_frames.panel_show(
+            "call_a", "genui", {"type": "weather-card", "props": {"city": "Beijing"}}, agent="", app="Sky"
+        ),
+        panel_frames.panel_close("item_a", "answered"),
+        panel_frames.panel_refused("item_a", "replay_detected"),
         app_frames.app_open("i.1", OPENING),
         app_frames.app_state("i.1", {"phase": "focusing"}),
         app_frames.app_tool("i.1", "call_a", "todo.add", "{}", 30_000),
