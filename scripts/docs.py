@@ -299,6 +299,8 @@ FACTS: Final[Mapping[str, str]] = {
     "site": "a site's name",
     "sites": "the sites a session reaches",
     "surface": "a surface that an agent shows, by the gateway's name of it",
+    "item": "a standard component that an agent shows, by the gateway's name of it",
+    "kind": "which standard component",
     "state": "the state of the call or approval after this",
     "tickets": "how many page tickets were ended",
     "traceparent": "the place in a trace the request belongs to, where it named one or the gateway makes spans",
