@@ -3,6 +3,7 @@
 Recursion is bounded here: the scanner let nothing through that is deeper than 64.
 """
 
+from itertools import chain
 from typing import Any, Final, cast
 
 from surface_host.documents.codes import DocumentCode, refused
@@ -27,16 +28,15 @@ def check_budgets(document: Any) -> None:
         _Counts().document(cast("_Object", document))
 
 
-def count_nodes(node: Any) -> int:
-    """How many nodes a node and those below it are."""
-    counts = _Counts()
-    counts.node(node, "", 1)
-    return counts.nodes
+def _may_hold_expressions(items: list[Any]) -> bool:
+    """Whether an object among the items has an object in it. Most are rows of plain cells, and there may be many."""
+    objects: list[_Object] = [item for item in items if type(item) is dict]
+    return dict in map(type, chain.from_iterable(item.values() for item in objects))
 
 
 class _Counts:
     def __init__(self) -> None:
-        self.nodes = 0
+        self._nodes = 0
         self._expressions = 0
 
     def document(self, document: _Object) -> None:
@@ -54,8 +54,8 @@ class _Counts:
     def node(self, node: Any, at: str, depth: int) -> None:
         if not isinstance(node, dict):
             return
-        self.nodes += 1
-        if self.nodes > _NODES:
+        self._nodes += 1
+        if self._nodes > _NODES:
             raise refused(DocumentCode.TOO_MANY_NODES, cut(at))
         if depth > _UI_DEPTH:
             raise refused(DocumentCode.UI_TOO_DEEP, cut(at))
@@ -73,10 +73,14 @@ class _Counts:
             if isinstance(value, dict):
                 self._expression(cast("_Object", value), at + segment(key), 1)
             elif isinstance(value, list):
-                for index, item in enumerate(cast("list[Any]", value)):
-                    # Most are rows of plain cells, and a table may have many of them.
-                    if isinstance(item, dict) and dict in map(type, cast("_Object", item).values()):
-                        self._places(cast("_Object", item), f"{at}{segment(key)}/{index}")
+                items = cast("list[Any]", value)
+                if _may_hold_expressions(items):
+                    self._items(items, at + segment(key))
+
+    def _items(self, items: list[Any], at: str) -> None:
+        for index, item in enumerate(items):
+            if isinstance(item, dict):
+                self._places(cast("_Object", item), f"{at}/{index}")
 
     def _action(self, action: Any, at: str) -> None:
         if not isinstance(action, dict):

@@ -22,8 +22,7 @@ def canonical(value: Any) -> bytes:
         UnicodeEncodeError: a text holds half of a surrogate pair.
     """
     text = _ENCODER.encode(value)
-    # Python spells small numbers in another way, and sorts keys beyond U+FFFF into another order.
-    if _SMALL_NUMBER.search(text) or (_WIDE.search(text) and _has_wide_key(value)):
+    if _is_spelled_otherwise(text, value):
         text = "".join(_pieces(value))
     return text.encode()
 
@@ -31,6 +30,13 @@ def canonical(value: Any) -> bytes:
 def sha256_of(body: bytes) -> str:
     """The digest in lower-case hex."""
     return hashlib.sha256(body).hexdigest()
+
+
+def _is_spelled_otherwise(text: str, value: Any) -> bool:
+    """Whether Python's spelling may differ: of small numbers, and the order of keys beyond U+FFFF."""
+    if "e-" in text and _SMALL_NUMBER.search(text):
+        return True
+    return not text.isascii() and _WIDE.search(text) is not None and _has_wide_key(value)
 
 
 def _has_wide_key(value: Any) -> bool:

@@ -3,7 +3,7 @@
 Built from a document whose shape was judged, so members are read without doubt. All of it is immutable.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, Final, cast
@@ -18,6 +18,7 @@ Json = Mapping[str, Any]
 """A frozen JSON object: mappings, tuples and scalars."""
 
 _TYPES: Final[Mapping[type, ValueType]] = {str: "string", bool: "boolean", int: "number", float: "number"}
+_SCALARS: Final = frozenset(_TYPES)
 _MAGNITUDE: Final = LIMITS["magnitude"]
 
 
@@ -27,15 +28,21 @@ def type_of(value: object) -> ValueType | None:
 
 
 def frozen(value: Any) -> Any:
-    """A deep copy that nobody can change: read-only mappings and tuples."""
+    """Plain JSON as read-only mappings and tuples. It takes the value over: nobody else may hold it."""
     kind = cast("object", type(value))
     if kind is dict:
-        return MappingProxyType(
-            {key: frozen(item) if type(item) not in _TYPES else item for key, item in value.items()}
-        )
+        if not are_scalars(value.values()):
+            for key, item in value.items():
+                value[key] = frozen(item)
+        return MappingProxyType(value)
     if kind is list:
-        return tuple([frozen(item) if type(item) not in _TYPES else item for item in value])
+        return tuple(map(frozen, value))
     return value
+
+
+def are_scalars(values: Iterable[Any]) -> bool:
+    """Whether none of them has parts."""
+    return _SCALARS.issuperset(map(type, values))
 
 
 def thawed(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final
 
 from surface_host.documents.codes import DocumentCode, Refused, refused
@@ -10,6 +11,7 @@ from surface_host.documents.declarations import (
     Domain,
     Json,
     Scalar,
+    are_scalars,
     declarations_of,
     nodes_of,
     type_of,
@@ -130,6 +132,18 @@ def _field(declared: Declarations, name: str, at: str) -> Domain:
 # ---- 5: nodes ----------------------------------------------------------------------------------------------------
 
 
+def _meaningful(members: Mapping[str, Member]) -> Mapping[str, Member]:
+    """The members whose values may be wrong though their shape is right."""
+    return {
+        name: member
+        for name, member in members.items()
+        if member.kind in ("expr", "field", "action", "rows") or (member.members and _meaningful(member.members))
+    }
+
+
+_MEANINGFUL: Final = {name: _meaningful(component.props) for name, component in COMPONENTS.items()}
+
+
 class _Nodes:
     """Judges nodes in pre-order and learns what their Selects offer."""
 
@@ -139,10 +153,9 @@ class _Nodes:
         self._types = types
 
     def check(self, node: Json, at: str, *, in_form: bool) -> None:
-        component = COMPONENTS[node["type"]]
         if "visible" in node:
             self._types.expect(node["visible"], f"{at}/visible", "boolean")
-        self._members(node["props"], f"{at}/props", component.props, node["props"])
+        self._members(node["props"], f"{at}/props", _MEANINGFUL[node["type"]], node["props"])
         self._special(node, at, in_form=in_form)
         in_form = in_form or node["type"] == "Form"
         for index, child in enumerate(node.get("children", ())):
@@ -165,25 +178,26 @@ class _Nodes:
                 if value not in self._declared.actions:
                     raise _fault(_C.UNKNOWN_ACTION, at)
             case "list":
-                assert member.members is not None
+                meaningful = _meaningful(member.members or {})
                 for index, item in enumerate(value):
-                    self._members(item, f"{at}/{index}", member.members, props)
+                    self._members(item, f"{at}/{index}", meaningful, props)
             case "rows":
                 self._rows(value, at, [column["key"] for column in props["columns"]])
             case _:
                 pass
 
     def _rows(self, rows: tuple[Json, ...], at: str, columns: list[str]) -> None:
-        declared = set(columns)
+        declared = dict.fromkeys(columns)
+        is_plain = are_scalars(chain.from_iterable(row.values() for row in rows))
         for index, row in enumerate(rows):
             here = f"{at}/{index}"
-            if set(row) != declared:
+            if row.keys() != declared.keys():
                 for key in row:
                     if key not in declared:
                         raise _fault(_C.UNKNOWN_KEY, here + segment(key))
                 raise _fault(_C.MISSING_KEY, here)
-            for column in columns:
-                if type_of(row[column]) is None:
+            if not is_plain:
+                for column in columns:
                     self._types.of(row[column], f"{here}/{column}")
 
     def _special(self, node: Json, at: str, *, in_form: bool) -> None:

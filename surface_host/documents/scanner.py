@@ -8,7 +8,7 @@ What comes out holds dicts, lists, texts, booleans, None, ints within ±(2^53 - 
 
 import json
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from surface_host.documents.canonical import canonical
 from surface_host.documents.codes import DocumentCode, refused
@@ -49,9 +49,12 @@ def scan(raw: bytes, *, max_bytes: int = LIMITS["bytes"]) -> Scanned:
         raise refused(DocumentCode.NOT_UTF8, "") from None
     try:
         value = _NATIVE.decode(text)
+        _vouch(value)
+        body = canonical(value)
     except (ValueError, RecursionError):
-        return _sized(read_text(text), max_bytes)
-    return _sized(value if _is_fine(value) else read_text(text), max_bytes)
+        value = read_text(text)
+        body = canonical(value)
+    return _sized(value, body, max_bytes)
 
 
 def assert_safe_json(value: object, *, max_bytes: int = LIMITS["bytes"]) -> Scanned:
@@ -60,12 +63,19 @@ def assert_safe_json(value: object, *, max_bytes: int = LIMITS["bytes"]) -> Scan
     Raises:
         Refused: the first fault of phase 1.
     """
-    copy = _NATIVE.decode(_ENCODER.encode(value)) if _is_tree(value) and _is_fine(value) else read_value(value)
-    return _sized(copy, max_bytes)
+    try:
+        if not _is_tree(value):
+            raise _Doubt
+        _vouch(value)
+        copy = _NATIVE.decode(_ENCODER.encode(value))
+        body = canonical(copy)
+    except (ValueError, RecursionError):
+        copy = read_value(value)
+        body = canonical(copy)
+    return _sized(copy, body, max_bytes)
 
 
-def _sized(value: Any, max_bytes: int) -> Scanned:
-    body = canonical(value)
+def _sized(value: Any, body: bytes, max_bytes: int) -> Scanned:
     if len(body) > max_bytes:
         raise refused(DocumentCode.TOO_LARGE, "", f"more than {max_bytes} bytes in canonical form")
     return Scanned(value, body)
@@ -97,44 +107,55 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False)
 
 
 _CONTAINERS: Final = frozenset({dict, list})
-_NUMBERS: Final = frozenset({int, float})
-_KINDS: Final[frozenset[type]] = frozenset({dict, list, str, int, float, bool, type(None)})
 
 
-def _is_fine(value: Any) -> bool:
-    """Whether a value keeps every limit of phase 1. It may say no to one that does."""
+def _vouch(value: Any) -> None:
+    """Doubt a value that may break a limit of phase 1. Halves of surrogate pairs show when it is encoded."""
     keys: set[str] = set()
-    texts: list[str] = []
     count = 0
     level: list[Any] = [value]
     for _ in range(_DEPTH + 2):
         count += len(level)
-        if not _KINDS.issuperset(map(type, level)) or count > _VALUES:
-            return False
-        if not all(-_INTEGER <= number <= _INTEGER for number in level if type(number) in _NUMBERS):
-            return False
-        texts += [item for item in level if type(item) is str]
-        objects: list[dict[str, Any]] = [item for item in level if type(item) is dict]
-        arrays: list[list[Any]] = [item for item in level if type(item) is list]
-        if not objects and not arrays:
-            return _are_fine(keys, texts)
-        if max(map(len, objects), default=0) > _KEYS or max(map(len, arrays), default=0) > _ITEMS:
-            return False
-        keys.update(*objects)
-        level = [*chain.from_iterable(item.values() for item in objects), *chain.from_iterable(arrays)]
-    return False
+        containers = _containers_among(level)
+        if not containers:
+            break
+        level = []
+        for container in containers:
+            if isinstance(container, dict):
+                members = cast("dict[str, Any]", container)
+                if len(members) > _KEYS:
+                    raise _Doubt
+                keys.update(members)
+                level += members.values()
+            else:
+                if len(container) > _ITEMS:
+                    raise _Doubt
+                level += container
+    else:
+        raise _Doubt
+    if count > _VALUES or not keys.isdisjoint(RESERVED_KEYS) or max(map(len, keys), default=0) > _SHORT:
+        raise _Doubt
 
 
-def _are_fine(keys: set[str], texts: list[str]) -> bool:
-    if not keys.isdisjoint(RESERVED_KEYS):
-        return False
-    everything = "".join(chain(keys, texts))
-    try:
-        everything.encode()
-    except UnicodeEncodeError:
-        return False
-    # A text of at most half the limit fits whatever it holds.
-    return all(len(text) <= _STRING // 2 or units(text) <= _STRING for text in chain(keys, texts))
+_SHORT: Final = _STRING // 2
+"""Characters of a text that fits whatever it holds."""
+
+
+def _containers_among(items: list[Any]) -> list[Any]:
+    containers: list[Any] = []
+    for item in items:
+        kind = cast("object", type(item))
+        if kind is str:
+            if len(item) > _SHORT and units(item) > _STRING:
+                raise _Doubt
+        elif kind is dict or kind is list:
+            containers.append(item)
+        elif kind is int or kind is float:
+            if not -_INTEGER <= item <= _INTEGER:
+                raise _Doubt
+        elif kind is not bool and item is not None:
+            raise _Doubt
+    return containers
 
 
 def _is_tree(value: object) -> bool:

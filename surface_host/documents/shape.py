@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar, cast
 
 from surface_host.documents.codes import DocumentCode, Issue, Refused
 from surface_host.documents.pointers import cut, segment, units
+from surface_host.documents.quick import are_plain_rows, is_id, plan_of
 from surface_host.documents.table import (
     ACTIONS,
     ACTIONS_SINCE,
@@ -17,18 +18,15 @@ from surface_host.documents.table import (
     DOCUMENT,
     EXPRESSIONS,
     FIELDS,
-    ID_PATTERN,
     LIMITS,
     NAME_PATTERN,
     NODE,
     OPERATORS,
     PATCH,
-    REFUSED_IDS,
     VERSIONS,
     Member,
 )
 
-_ID: Final = re.compile(ID_PATTERN)
 _NAME: Final = re.compile(NAME_PATTERN)
 _LEAF: Final = {name: member for name, member in NODE.items() if name != "children"}
 _PATCH_LIST: Final = Member(kind="list", least=1, most=LIMITS["patch_operations"])
@@ -62,11 +60,6 @@ def check_patch(patch: Any) -> None:
         Refused: as `check_shape`, with pointers into the patch.
     """
     _judge(lambda shape: shape.patch(patch))
-
-
-def is_id(text: str) -> bool:
-    """Whether the whole text is an id."""
-    return _ID.fullmatch(text) is not None and text not in REFUSED_IDS
 
 
 def _judge(walk: Callable[["_Shape"], None]) -> None:
@@ -134,12 +127,13 @@ class _Shape:
         component = self._discriminated(value, at, "type", COMPONENTS, DocumentCode.UNKNOWN_TYPE)
         members = NODE if component is None or component.children else _LEAF
         self._close(value, at, members)
+        plan = plan_of(members)
         for key, item in value.items():
             if key == "props":
                 if self._is_object(item, f"{at}/props") and component is not None:
                     self._close(item, f"{at}/props", component.props)
                     self._go_through(item, f"{at}/props", component.props)
-            elif key in members and key != "type":
+            elif key in members and key != "type" and not plan.vouches_for(key, item):
                 self._judges[members[key].kind](item, f"{at}/{key}", members[key])
 
     def patch(self, value: Any) -> None:
@@ -236,6 +230,8 @@ class _Shape:
         return known[word]
 
     def _close(self, value: _Object, at: str, members: Mapping[str, Member]) -> None:
+        if plan_of(members).is_closed(value):
+            return
         for key in value:
             if key not in members:
                 self.fault(DocumentCode.UNKNOWN_KEY, at + segment(key))
@@ -244,8 +240,9 @@ class _Shape:
                 self.fault(DocumentCode.MISSING_KEY, at)
 
     def _go_through(self, value: _Object, at: str, members: Mapping[str, Member], *, but: str = "") -> None:
+        plan = plan_of(members)
         for key, item in value.items():
-            if key != but and key in members:
+            if key != but and key in members and not plan.vouches_for(key, item):
                 self._judges[members[key].kind](item, f"{at}/{key}", members[key])
 
     # ---- values --------------------------------------------------------------------------------------------------
@@ -319,20 +316,24 @@ class _Shape:
 
     def _list(self, value: Any, at: str, member: Member) -> None:
         assert member.members is not None
+        plan = plan_of(member.members)
         for index, item in enumerate(self._counted(value, at, member)):
+            if plan.vouches_for_object(item):
+                continue
             here = f"{at}/{index}"
             if self._is_object(item, here):
                 self._close(item, here, member.members)
                 self._go_through(item, here, member.members)
 
     def _rows(self, value: Any, at: str, member: Member) -> None:
-        for index, row in enumerate(self._counted(value, at, member)):
+        rows = self._counted(value, at, member)
+        if are_plain_rows(rows):
+            return
+        for index, row in enumerate(rows):
             here = f"{at}/{index}"
             if self._is_object(row, here):
                 for key, cell in cast("_Object", row).items():
-                    # Nearly all cells are short texts; 16,000 of them must not each build a pointer.
-                    if type(cell) is not str or len(cell) > _SCALAR // 2:
-                        self._expr(cell, here + segment(key))
+                    self._expr(cell, here + segment(key))
 
     def _ids(self, value: Any, at: str, member: Member) -> None:
         for index, item in enumerate(self._counted(value, at, member)):
