@@ -46,8 +46,9 @@ check: setup  ## lint, format, types, architecture, unit tests: the minute befor
 	npm --prefix $(WEB) test
 	$(BIN)/pytest -q tests/unit tests/architecture
 
-fuzz: setup  ## throw made-up text, values and requests at every parser and door, far longer than `make test` does
-	OSTIARY_FUZZ_EXAMPLES=$(or $(OSTIARY_FUZZ_EXAMPLES),5000) $(BIN)/pytest -q --timeout=0 tests/fuzz
+fuzz: setup  ## compare both halves of the documents for SECONDS=60, then throw made-up things at every parser and door
+	@$(BIN)/python -m tests.fuzz.documents --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
+	OSTIARY_FUZZ_EXAMPLES=$(or $(OSTIARY_FUZZ_EXAMPLES),5000) $(BIN)/pytest -q --timeout=0 tests/fuzz --ignore tests/fuzz/test_documents.py
 
 guards: setup  ## take each guard out of a copy of the code and name the test that notices
 	@$(BIN)/python -m tests.guards $(GUARDS)

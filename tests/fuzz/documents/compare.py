@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+import orjson
+
 from tests.fuzz.documents.halves import Answer, Job, Node, python_answer
 from tests.fuzz.documents.jobs import Jobs
 
@@ -72,11 +74,11 @@ def compare(*, seed: int, seconds: float) -> Compared:
     with Node() as node:
         for job in Jobs(seed):
             # Node works on it while we do.
-            node.send(job)
-            ours = python_answer(job)
+            line = orjson.dumps(job)
+            node.send(line)
+            # Both take what the line says, and both answers are JSON: the same types on both sides.
+            ours = orjson.loads(orjson.dumps(python_answer(orjson.loads(line))))
             theirs = node.answer()
-            # As JSON, as the other half's answer came: the same types on both sides.
-            ours = json.loads(json.dumps(ours))
             if ours == theirs and "crash" not in ours:
                 compared.count(job, ours)
             else:

@@ -5,7 +5,6 @@ as the hex digits of the double, so that equal means equal to the bit.
 """
 
 import base64
-import json
 import shutil
 import struct
 import subprocess
@@ -22,6 +21,7 @@ from surface_host.documents import (
     Failure,
     Frame,
     FrameKind,
+    Generation,
     Refused,
     State,
     action_arguments,
@@ -58,10 +58,10 @@ class Node:
         """End it: it leaves when its input does."""
         self._process.communicate()
 
-    def send(self, job: Job) -> None:
-        """Hand one job over; the work goes on beside ours."""
+    def send(self, line: bytes) -> None:
+        """Hand one job over, as JSON; the work goes on beside ours."""
         assert self._process.stdin
-        self._process.stdin.write(json.dumps(job).encode() + b"\n")
+        self._process.stdin.write(line + b"\n")
         self._process.stdin.flush()
 
     def answer(self) -> Answer:
@@ -69,7 +69,7 @@ class Node:
         assert self._process.stdout
         line = self._process.stdout.readline()
         assert line, "the browser half has ended"
-        return json.loads(line)
+        return orjson.loads(line)
 
 
 def python_answer(job: Job) -> Answer:
@@ -140,11 +140,11 @@ def _derived(document: Document, state: State) -> Answer:
 
 
 def _stream(job: Job) -> Answer:
-    generation = open_generation("g", judge(_text(job)), epoch=1)
+    generation = opened(job)
     answers: list[Answer] = []
     for frame in job["frames"]:
         try:
-            step = take(generation, _frame(frame))
+            step = take(generation, frame_of(frame))
         except Refused as refusal:
             outcome: Answer = _fault(refusal)
         else:
@@ -155,7 +155,13 @@ def _stream(job: Job) -> Answer:
     return answers
 
 
-def _frame(frame: Job) -> Frame:
+def opened(job: Job) -> Generation:
+    """The generation a stream begins with."""
+    return open_generation("g", judge(_text(job)), epoch=1)
+
+
+def frame_of(frame: Job) -> Frame:
+    """A frame of a job as our half takes it."""
     return Frame(
         generation=frame["generation"],
         epoch=frame["epoch"],

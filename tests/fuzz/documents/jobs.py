@@ -6,13 +6,17 @@
 
 import base64
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
-from tests.fuzz.documents.halves import Job
+import orjson
+
+from surface_host.documents import Generation, Refused, judge, take
+from tests.fuzz.documents.halves import Job, frame_of, opened
 from tests.fuzz.documents.made import Maker, written
-from tests.fuzz.documents.spoiled import Spoiler, edge_text, places, spoiled_text
+from tests.fuzz.documents.spoiled import Spoiler, budget_edge, edge_text, places, spoiled_text
 
 Json = Any
 
@@ -32,6 +36,7 @@ class Jobs:
             (20, self._spoiled_tree),
             (10, self._spoiled_text),
             (1, self._edge),
+            (1, self._budget),
             (6, self._legal),
             (6, self._value),
             (12, self._evaluate),
@@ -65,6 +70,9 @@ class Jobs:
     def _edge(self) -> Job:
         return self._judged(edge_text(self._chance))
 
+    def _budget(self) -> Job:
+        return self._judged(written(self._chance, budget_edge(self._chance)))
+
     def _value(self) -> Job:
         """A JavaScript object puts such keys first, so both halves would see other orders."""
         document = self._spoiler.spoil(self._document())
@@ -75,15 +83,39 @@ class Jobs:
 
     # ---- using ---------------------------------------------------------------------------------------------------
 
-    def _evaluate(self) -> Job:
+    def _usable(self) -> Json:
+        """A document that is likely to be legal: what only has no value on its defaults is made anew."""
         document = self._document()
+        for _ in range(8):
+            try:
+                judge(written(self._chance, document))
+                break
+            except Refused:
+                document = self._document()
+        return document
+
+    def _evaluate(self) -> Job:
+        document = self._usable() if self._chance.random() < 0.95 else self._wide()
         steps = [self._step(document) for _ in range(self._chance.randrange(8))]
         return self._judged(written(self._chance, document), "evaluate") | {"steps": steps}
+
+    def _wide(self) -> Json:
+        """So many texts in the state that it can be too large, or what is sent of it."""
+        names = [f"f{n}" for n in range(self._chance.randint(3, 64))]
+        args = {name: {"ref": name} for name in names[:32]}
+        return {
+            "version": "1.1",
+            "title": "T",
+            "state": {name: {"type": "string", "default": ""} for name in names},
+            "derived": {"all": {"op": "concat", "args": [{"ref": name} for name in names[:16]]}},
+            "actions": {"send": {"type": "invoke", "capability": "a", "args": args, "resultMap": {"f0": "r"}}},
+            "root": {"id": "r", "type": "Divider", "props": {}},
+        }
 
     def _step(self, document: Json) -> Job:
         chance = self._chance
         state: Json = document.get("state", {})
-        actions = [*document.get("actions", {}), *chance.sample(("nope", "toString"), k=1)]
+        actions = [*document.get("actions", {})] * 4 + [chance.choice(("nope", "toString"))]
         makes: Mapping[str, Callable[[], Job]] = {
             "update": lambda: {"changes": self._values(state)},
             "restore": lambda: {"saved": chance.choice((self._values(state), self._spoiler.odd()))},
@@ -97,7 +129,8 @@ class Jobs:
     def _values(self, state: Json) -> Json:
         chance = self._chance
         names = chance.sample([*state], chance.randint(0, len(state)))
-        values = {name: self._written_to(state[name]) for name in names}
+        large = len(state) > 6 and chance.random() < 0.7
+        values = {name: "界" * 4096 if large else self._written_to(state[name]) for name in names}
         if chance.random() < 0.1:
             values[chance.choice(("nope", "a/b", "constructor"))] = 1
         return values
@@ -106,6 +139,8 @@ class Jobs:
         chance = self._chance
         if chance.random() < 0.1:
             return self._spoiler.odd()
+        if field["type"] == "string" and chance.random() < 0.1:
+            return chance.choice(("x", "界")) * chance.choice((4093, 4096, 4097))
         if "step" in field and chance.random() < 0.8:
             off = chance.choice((0, 0, 1e-9, 1e-10, 1e-11, -1e-9, 0.5))
             return field["min"] + (chance.randint(-2, 42) + off) * field["step"]
@@ -125,22 +160,33 @@ class Jobs:
     def _stream(self) -> Job:
         """Mostly frames that continue each other; the rest are lost, repeated, changed or late."""
         chance = self._chance
-        document = self._document()
+        document = self._usable()
         document["version"] = chance.choice(("1.1",) * 9 + ("1.0",))
-        seq, revision = 0, 1
         frames: list[Job] = []
+        job: Job = self._judged(written(chance, document), "stream") | {"kind": None, "frames": frames}
+        try:
+            generation = opened(job)
+        except Refused:
+            return job
         for _ in range(chance.randint(1, 14)):
-            if frames and chance.random() < 0.2:
-                frames.append(self._again(chance.choice(frames)))
-                continue
-            kind = chance.choices(("patch", "checkpoint", "complete", "cancel"), (12, 4, 1, 1))[0]
-            body = self._body(kind, document)
-            seq += chance.choice((1,) * 9 + (2,))
-            frames.append(
-                {"generation": "g", "epoch": 1, "seq": seq, "baseRevision": revision, "kind": kind, "body": body}
-            )
-            revision += kind in ("patch", "checkpoint")
-        return self._judged(written(chance, document), "stream") | {"frames": frames}
+            frame = self._again(chance.choice(frames)) if frames and chance.random() < 0.2 else self._next(generation)
+            frames.append(frame)
+            # Our own half says where the stream stands, so that the next frame goes on from there.
+            with suppress(Refused):
+                generation = take(generation, frame_of(orjson.loads(orjson.dumps(frame)))).generation
+        return job
+
+    def _next(self, generation: Generation) -> Job:
+        chance = self._chance
+        kind = chance.choices(("patch", "checkpoint", "complete", "cancel"), (12, 4, 1, 1))[0]
+        return {
+            "generation": "g",
+            "epoch": 1,
+            "seq": generation.seq + chance.choice((1,) * 9 + (2,)),
+            "baseRevision": generation.revision,
+            "kind": kind,
+            "body": self._body(kind, generation.document.thawed()),
+        }
 
     def _again(self, frame: Job) -> Job:
         chance = self._chance
@@ -165,10 +211,9 @@ class Jobs:
             body = [self._operation(present) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
             return self._spoiler.spoil(body) if chance.random() < 0.15 and self._keeps_order(body) else body
         if kind == "checkpoint":
-            copy = deepcopy(present)
             if chance.random() < 0.3:
-                copy["title"] = self._maker.text(1, 256)
-            return copy
+                return self._spoiler.spoil(present) if self._keeps_order(present) else present
+            return present | ({"title": self._maker.text(1, 256)} if chance.random() < 0.5 else {})
         return None
 
     def _keeps_order(self, body: Json) -> bool:

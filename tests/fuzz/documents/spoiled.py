@@ -7,6 +7,7 @@
 import json
 from collections.abc import Callable, Mapping
 from copy import deepcopy
+from itertools import pairwise
 from random import Random
 from typing import Any, Final
 
@@ -72,10 +73,17 @@ class Spoiler:
         """A copy with one to three parts changed."""
         copy = deepcopy(document)
         for _ in range(self._chance.choice((1, 1, 1, 2, 3))):
-            path = self._chance.choice(places(copy))
+            path = self._place(copy)
             if path:
                 self._chance.choice(self._changes)(copy, path)
         return copy
+
+    def _place(self, value: Json) -> Path:
+        """Any part, those that hold others more often than their number would have it."""
+        found = places(value)
+        if self._chance.random() < 0.3:
+            found = [path for path in found if isinstance(at(value, path), dict | list)]
+        return self._chance.choice(found or [()])
 
     def odd(self) -> Json:
         """A value that fits few places."""
@@ -214,3 +222,53 @@ def edge_text(chance: Random) -> bytes:
         lambda: b'"' + b" " * (LIMITS["bytes"] + near - 2) + b'"',
     )
     return chance.choice(texts)()
+
+
+def budget_edge(chance: Random) -> Json:
+    """A document about one of the budgets of nodes and expressions, or with derived values that hang on each other."""
+    near = chance.choice((-1, 0, 0, 1, 1))
+    leaf: Json = {"id": "x", "type": "Divider", "props": {}}
+    document: Json = {"version": "1.1", "title": "T", "root": leaf}
+    match chance.randrange(5):
+        case 0:
+            below = [{"id": f"n{n}", "type": "Divider", "props": {}} for n in range(LIMITS["nodes"] + near - 1)]
+            document["root"] = {"id": "r", "type": "Stack", "props": {}, "children": below}
+        case 1:
+            for n in range(LIMITS["ui_depth"] + near - 1):
+                document["root"] = {"id": f"n{n}", "type": "Card", "props": {}, "children": [document["root"]]}
+        case 2:
+            document["derived"] = {"d": _nots(LIMITS["expression_depth"] + near, chance.random() < 0.5)}
+        case 3:
+            # 64 times an operator with its arguments, and one more that brings the count near the limit.
+            each = LIMITS["expressions"] // 128
+            args: list[Json] = [{"op": "and", "args": [True] * (each - 1)} for _ in range(2)]
+            document["derived"] = {f"d{n}": {"op": "or", "args": [*args[:1], True]} for n in range(63)}
+            spent = 63 * (each + 2)
+            rest = LIMITS["expressions"] - spent + near
+            rows = [{"c": {"op": "not", "args": [True]}} for _ in range(rest // 2)]
+            more = [{"c": {"ref": "d0"}}] * (rest % 2)
+            document["root"] = _table([*rows, *more])
+        case _:
+            # The longest chain there can be, each as deep as may be, the first hanging on all others.
+            count, depth = 64, LIMITS["expression_depth"]
+            names = [f"d{n}" for n in range(count)]
+            last = chance.choice((True, {"ref": "d0"}, {"op": "eq", "args": [{"op": "div", "args": [1, 0]}, 1]}))
+            chain = {name: _nots(depth, {"ref": after}) for name, after in pairwise(names)} | {names[-1]: last}
+            document["derived"] = dict(chance.sample([*chain.items()], count)) if chance.random() < 0.5 else chain
+    return document
+
+
+def _nots(depth: int, inner: Json) -> Json:
+    """An expression of exactly that depth."""
+    for _ in range(depth - 1):
+        inner = {"op": "not", "args": [inner]}
+    return inner
+
+
+def _table(rows: list[Json]) -> Json:
+    columns = [{"key": "c", "label": "C"}]
+    tables = [
+        {"id": f"t{n}", "type": "Table", "props": {"columns": columns, "rows": rows[n * 500 : n * 500 + 500]}}
+        for n in range(4)
+    ]
+    return {"id": "r", "type": "Stack", "props": {}, "children": tables}
