@@ -47,14 +47,7 @@ def scan(raw: bytes, *, max_bytes: int = LIMITS["bytes"]) -> Scanned:
         text = raw.decode()
     except UnicodeDecodeError:
         raise refused(DocumentCode.NOT_UTF8, "") from None
-    try:
-        value = _NATIVE.decode(text)
-        _vouch(value)
-        body = canonical(value)
-    except (ValueError, RecursionError):
-        value = read_text(text)
-        body = canonical(value)
-    return _sized(value, body, max_bytes)
+    return _sized(_natively(text) or _written(read_text(text)), max_bytes)
 
 
 def assert_safe_json(value: object, *, max_bytes: int = LIMITS["bytes"]) -> Scanned:
@@ -63,25 +56,32 @@ def assert_safe_json(value: object, *, max_bytes: int = LIMITS["bytes"]) -> Scan
     Raises:
         Refused: the first fault of phase 1.
     """
-    try:
-        if not _is_tree(value):
-            raise _Doubt
-        _vouch(value)
-        copy = _NATIVE.decode(_ENCODER.encode(value))
-        body = canonical(copy)
-    except (ValueError, RecursionError):
-        copy = read_value(value)
-        body = canonical(copy)
-    return _sized(copy, body, max_bytes)
+    text = _ENCODER.encode(value) if _is_tree(value) and _is_vouched_for(value) else None
+    return _sized((text and _natively(text)) or _written(read_value(value)), max_bytes)
 
 
-def _sized(value: Any, body: bytes, max_bytes: int) -> Scanned:
-    if len(body) > max_bytes:
+def _written(value: Any) -> Scanned:
+    return Scanned(value, canonical(value))
+
+
+def _sized(scanned: Scanned, max_bytes: int) -> Scanned:
+    if len(scanned.canonical) > max_bytes:
         raise refused(DocumentCode.TOO_LARGE, "", f"more than {max_bytes} bytes in canonical form")
-    return Scanned(value, body)
+    return scanned
 
 
 # ---- the native path ---------------------------------------------------------------------------------------------
+
+
+def _natively(text: str) -> Scanned | None:
+    """What the native reader makes of a text; None where there is doubt."""
+    try:
+        value = _NATIVE.decode(text)
+        _vouch(value)
+        # Half of a surrogate pair shows when it is encoded.
+        return _written(value)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -109,8 +109,16 @@ _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False)
 _CONTAINERS: Final = frozenset({dict, list})
 
 
+def _is_vouched_for(value: Any) -> bool:
+    try:
+        _vouch(value)
+    except _Doubt:
+        return False
+    return True
+
+
 def _vouch(value: Any) -> None:
-    """Doubt a value that may break a limit of phase 1. Halves of surrogate pairs show when it is encoded."""
+    """Doubt a value that may break a limit of phase 1; halves of surrogate pairs are not looked for."""
     keys: set[str] = set()
     count = 0
     level: list[Any] = [value]
