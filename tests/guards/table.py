@@ -16,6 +16,7 @@ from tests.guards import (
     page,
     panel,
     policy,
+    rendering,
     running_apps,
     surfaces,
     trail,
@@ -40,5 +41,6 @@ GUARDS: Final[tuple[Guard, ...]] = (
     *running_apps.GUARDS,
     *surfaces.GUARDS,
     *panel.GUARDS,
+    *rendering.GUARDS,
     *workers.GUARDS,
 )
