@@ -392,7 +392,8 @@ COMPONENTS: Final[Mapping[str, Component]] = MappingProxyType(
                     {
                         "key": _ID,
                         "label": _LABEL,
-                        "align": _word("start", "center", "end", fallback="start"),
+                        # Without it, columns of numbers alone stand at the end, all others at the start.
+                        "align": Member(kind="word", required=False, words=("start", "center", "end")),
                         "decimals": Member(kind="integer", required=False, least=0, most=6),
                     },
                 ),

@@ -214,7 +214,7 @@ export const COMPONENTS = {
         "members": {
           "key": {"kind": "id", "required": true},
           "label": {"kind": "text", "required": true, "least": 1, "most": 512},
-          "align": {"kind": "word", "required": false, "words": ["start", "center", "end"], "fallback": "start"},
+          "align": {"kind": "word", "required": false, "words": ["start", "center", "end"]},
           "decimals": {"kind": "integer", "required": false, "least": 0, "most": 6},
         },
       },

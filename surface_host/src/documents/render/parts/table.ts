@@ -1,4 +1,4 @@
-/** A table: its head stays in view, figures stand under each other, and it scrolls in its own box. */
+/** A table: its head stays in view, columns of numbers stand at the end by themselves, and it scrolls in its own box. */
 
 import { el } from '../../../ui/dom.js';
 import { setAttribute, setItems, setText } from '../dom.js';
