@@ -45,6 +45,8 @@ from gateway.runtime.calls import Calls
 from gateway.runtime.checkpoints import write_checkpoints
 from gateway.runtime.context import Contexts
 from gateway.runtime.conversations import Conversations
+from gateway.runtime.document_actions import DocumentActions
+from gateway.runtime.documents import Documents
 from gateway.runtime.draining import settled
 from gateway.runtime.emissions import Emissions
 from gateway.runtime.execution import Execution
@@ -98,6 +100,7 @@ from gateway.transports import admin_http, agents_mcp, assets, health, lineup, p
 from gateway.transports.doors import WELL_KNOWN, Edge
 from gateway.transports.metrics_http import metrics_app
 from gateway.transports.page_ws.app_link import AppLink
+from gateway.transports.page_ws.document_link import ChannelDocumentLink
 from gateway.transports.page_ws.panel import ChannelPanelLink
 from gateway.transports.request_log import RequestLog
 
@@ -225,6 +228,7 @@ async def build(
         await services.running.restore()
         await services.surfaces.restore()
         await services.panel.restore()
+        await services.documents.restore()
         mcp = agents_mcp.McpEndpoint(services, extensions=extensions)
         lineup_endpoint = lineup.LineupEndpoint(services)
         await stack.enter_async_context(mcp.run())
@@ -423,6 +427,7 @@ def wire(
         approvals=approvals,
         digester=Digester(key),
         handlers=handlers,
+        store=spine.store,
     )
     calls = Calls(
         spine=spine,
@@ -461,6 +466,8 @@ def wire(
     surfaces = Surfaces(spine=spine, live=live, clock=clock, link=link)
     pages.on_gone(surfaces.page_gone)
     panel = Panel(spine=spine, live=live, clock=clock, link=ChannelPanelLink(pages))
+    channel = ChannelDocumentLink(pages, lambda: live.world.configuration.documents.max_bytes)
+    documents = Documents(spine=spine, live=live, clock=clock, calls=calls, link=channel)
     waits = SurfaceWaits(spine=spine, live=live, clock=clock)
     execution.connect_waits(waits)
     frames = Frames(
@@ -536,6 +543,8 @@ def wire(
         surfaces=surfaces,
         surface_waits=waits,
         panel=panel,
+        documents=documents,
+        document_actions=DocumentActions(spine=spine, live=live, actions=actions),
         emissions=emissions,
         bundles=bundles,
     )

@@ -267,7 +267,7 @@ FACTS: Final[Mapping[str, str]] = {
     "fingerprint": "the first 16 hex digits of the capability fingerprint",
     "further": "how many refusals came after those that were written singly",
     "goal": "what an activation is after: `app` or `foreground`",
-    "instance": "one running mini app; of a call, the one in whose frame a person asked for it; of a surface, its agent's name of it",
+    "instance": "one running mini app; of a call, the one, or the document, in which a person asked for it; of a surface, its agent's name of it",
     "instances": "how many closed instances of mini apps were forgotten",
     "intent": "what the person or the browser did to a mini app's frame",
     "kept": "the revision that stays in force",
@@ -301,6 +301,9 @@ FACTS: Final[Mapping[str, str]] = {
     "surface": "a surface that an agent shows, by the gateway's name of it",
     "item": "a standard component that an agent shows, by the gateway's name of it",
     "kind": "which standard component",
+    "document": "a document that an agent shows, by its generation",
+    "revision": "which snapshot of a document",
+    "seq": "the number of a frame of a document",
     "state": "the state of the call or approval after this",
     "tickets": "how many page tickets were ended",
     "traceparent": "the place in a trace the request belongs to, where it named one or the gateway makes spans",
@@ -324,6 +327,7 @@ DOOR: Final = "door peer code"
 
 ACTIVATION: Final = "activation instance app user conversation goal state reason"
 ITEM: Final = "item instance kind agent user session conversation site page state reason"
+DOCUMENT: Final = "document digest revision agent user session conversation site state reason"
 SURFACE: Final = "surface instance app digest agent user session conversation site page state reason"
 INSTANCE: Final = "instance app digest user conversation site page state reason"
 OPERATION: Final = "operation ref app user conversation carrier state cause"
@@ -404,6 +408,11 @@ EVENTS: Final[Mapping[AuditEvent, Event]] = {
     _A.GENUI_DROPPED: Event(
         "What a handler said of how its answer looks is no legal description; the result stands.", ENTRY, CALL
     ),
+    _A.DOCUMENT_OPENED: Event("An agent shows a document to a person on a site.", _AGENT, f"{DOCUMENT} ref"),
+    _A.DOCUMENT_CHANGED: Event(
+        "A frame of a document was taken: another revision, or its end.", _AGENT, f"{DOCUMENT} ref seq"
+    ),
+    _A.DOCUMENT_CLOSED: Event("A document is shown no more; `reason` says why.", _AGENT, DOCUMENT),
     _A.INTENT_REPORTED: Event(
         "A page told what the person or the browser did to the frame of a mini app or of a surface.",
         _INTENT,

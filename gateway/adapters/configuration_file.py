@@ -6,6 +6,7 @@ from pathlib import Path
 
 from capabilities.registry import BUILTINS
 from gateway.adapters.configuration import keys, sections
+from gateway.adapters.configuration.documents import documents_of
 from gateway.adapters.configuration.fields import Fields
 from gateway.adapters.configuration.nodes import FILE_BYTES_MAX, parse
 from gateway.adapters.configuration.problems import ConfigurationError, Mark, Problem, Problems
@@ -41,6 +42,7 @@ def load(text: str, path: str, *, builtins: Collection[str] = frozenset(BUILTINS
         rules=sections.rules_of(top, agents, sites),
         apps=apps,
         app_trust=trust,
+        documents=documents_of(top),
     )
     problems.settle()
     return configuration

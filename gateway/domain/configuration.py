@@ -7,6 +7,7 @@ from typing import Final
 from gateway.domain.sites import AgentProfile, Site
 from gateway.settings import Limits, Outbox, Server
 from policy.model import Rule
+from policy.vocabulary import Risk
 
 IN_PAGE: Final = "in-page:"
 """Before the name of a site: the client inside the site's own pages. No configured agent can have such a name."""
@@ -34,6 +35,35 @@ class AppTrust:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InvokeTarget:
+    """What an action of a document may ask for by one name, as the administrator opened it (rules H6).
+
+    Attributes:
+        target: the capability id: one that the page declares, a tool of an app, or `ui.callback`.
+        risk: who must agree at least, whatever the capability declares.
+        result_fields: the scalar fields of the output that the document is told.
+    """
+
+    target: str
+    risk: Risk = Risk.DISPLAY_ONLY
+    result_fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Documents:
+    """`documents:`, how large documents may be, how many are kept, and what their actions may ask for.
+
+    Attributes:
+        max_bytes: largest canonical text of one.
+        max_generations: how many may be open at once; one more is refused, none is evicted.
+    """
+
+    max_bytes: int = 262_144
+    max_generations: int = 256
+    invoke: Mapping[str, InvokeTarget] = field(default_factory=dict[str, InvokeTarget])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """Immutable; a reload swaps the whole value. `revision` is `policy-` and 12 hex of the file's SHA-256."""
 
@@ -46,6 +76,7 @@ class Configuration:
     rules: tuple[Rule, ...] = ()
     apps: Mapping[str, AppGrant] = field(default_factory=dict[str, AppGrant])
     app_trust: AppTrust = field(default_factory=AppTrust)
+    documents: Documents = field(default_factory=Documents)
 
     def limits_of(self, site: str | None) -> Limits:
         """The limits on `site`: the general ones, with what the site lowers."""

@@ -117,6 +117,16 @@ class DocumentAction:
     at: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What a person asks for in a document, before it is a call: the fields of `DocumentAction` that say so."""
+
+    request: str
+    action: str
+    entry: str
+    input: str
+
+
 class ActionState(StrEnum):
     """What a panel draws beside a document, from receipts alone (rules H8)."""
 

@@ -14,6 +14,7 @@ from capabilities.contract import CallModel, Descriptor, HandlerKind, Readiness
 from capabilities.contract.descriptor import EXECUTION_MS
 from capabilities.json_values import pointer_to
 from gateway.protocol.app_frames import NEWS, NEWS_RESULTS, AppAction, AppFrame, Intent
+from gateway.protocol.document_frames import DOCUMENT_NEWS, DocumentAct, DocumentNews
 from gateway.protocol.frame import Frame, Name, Ref, ResultError, Token
 from gateway.protocol.panel_frames import PanelAnswer, PanelClose
 from policy.vocabulary import Confirm, Effect, Risk
@@ -202,6 +203,8 @@ PageFrame = (
     | PanelAnswer
     | PanelClose
     | AppFrame
+    | DocumentNews
+    | DocumentAct
 )
 
 _RESULTS: Final[Mapping[bool, TypeAdapter[Any]]] = {True: TypeAdapter(Succeeded), False: TypeAdapter(Failed)}
@@ -210,8 +213,17 @@ _NEWS: Final[Mapping[str, TypeAdapter[Any]]] = {what: TypeAdapter(kind) for what
 
 _NEWS_RESULTS: Final[Mapping[bool, TypeAdapter[Any]]] = {ok: TypeAdapter(kind) for ok, kind in NEWS_RESULTS.items()}
 
-_ACTIONS: Final[Mapping[bool, TypeAdapter[Any]]] = {True: TypeAdapter(AppAction), False: TypeAdapter(Action)}
-"""By whether it names an instance."""
+_ACTIONS: Final[Mapping[str, TypeAdapter[Any]]] = {
+    "instance": TypeAdapter(AppAction),
+    "documentRef": TypeAdapter(DocumentAct),
+}
+"""By the field that says where a person acts; without one it is the badge."""
+
+_ACTION: Final[TypeAdapter[Any]] = TypeAdapter(Action)
+
+_DOCUMENT_NEWS: Final[Mapping[str, TypeAdapter[Any]]] = {
+    what: TypeAdapter(kind) for what, kind in DOCUMENT_NEWS.items()
+}
 
 _FRAMES: Final[Mapping[str, TypeAdapter[Any]]] = {
     "hello": TypeAdapter(Hello),
@@ -264,7 +276,9 @@ def _adapter_of(frame: dict[str, Any]) -> TypeAdapter[Any]:
         case "app_news":
             return _one_of(_NEWS, frame.get("what"), "/what")
         case "action":
-            return _ACTIONS["instance" in frame]
+            return next((adapter for where, adapter in _ACTIONS.items() if where in frame), _ACTION)
+        case "document_news":
+            return _one_of(_DOCUMENT_NEWS, frame.get("what"), "/what")
         case kind:
             return _one_of(_FRAMES, kind, "/type")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
+from capabilities.builtin.documents import DOCUMENTS
 from capabilities.contract import Descriptor, HandlerKind
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.approvals import Approval
@@ -22,7 +23,7 @@ from gateway.domain.workers import STOP_MS
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.activation import activation_for, placed, waiting
-from gateway.runtime.callers import Caller, Person, conversation_of, ended
+from gateway.runtime.callers import Caller, InDocument, Person, conversation_of, still
 from gateway.runtime.dispatch import (
     FOREGROUND_MS,
     app_check,
@@ -31,8 +32,11 @@ from gateway.runtime.dispatch import (
     handed_over,
     is_reachable,
     is_ready,
-    re_check,
+    world_check,
 )
+from gateway.runtime.document_calls import refusal as document_refusal
+from gateway.runtime.document_judging import Prepared
+from gateway.runtime.document_records import no_room_for_action, noted_action
 from gateway.runtime.effects import After, Ask, AskChanged, Effect, Told, TryDispatch
 from gateway.runtime.effects import Refused as FrameRefused
 from gateway.runtime.horizons import call_horizon, nonce_horizon
@@ -81,6 +85,8 @@ class Plan:
     approval: Callable[[Call, LivePage, bool], Approval] | None = None
     compute: Callable[[], Answer] | None = None
     """What the call comes to, where its handler only computes."""
+    prepared: Prepared | None = None
+    """What the call shows, judged already."""
 
 
 def admit(
@@ -109,7 +115,7 @@ def admit(
             return _refuse(tx, plan, now, error)
     if earlier is not None:
         if is_own and earlier.request_fingerprint == plan.fingerprint:
-            return _replay(tx, earlier, now, request.following)
+            return replayed(tx, earlier, now, request.following)
         # To whom may not see the call, its capability is as unknown as ever.
         return _refuse(tx, plan, now, _conflict(plan, earlier) if is_own else plan.refusal or _conflict(plan))
     refusal = plan.refusal or _late_refusal(tx, world, plan, now)
@@ -131,7 +137,7 @@ def may_see(session: AgentSession, call: Call) -> bool:
 
 def _is_own(caller: Caller, call: Call) -> bool:
     if isinstance(caller, Person):
-        return call.instance == caller.instance.id
+        return call.instance == caller.place
     return may_see(caller, call)
 
 
@@ -155,7 +161,8 @@ def _earlier(tx: Tx, plan: Plan, now: int, is_attended: Callable[[str], bool]) -
     return next((call for call in equals if not is_attended(call.ref)), None)
 
 
-def _replay(tx: Tx, call: Call, now: int, following: Following | None) -> After:
+def replayed(tx: Tx, call: Call, now: int, following: Following | None) -> After:
+    """Find a call as it is for who asks for it again. Value: `Admitted`."""
     effects: tuple[Effect, ...] = ()
     if following is not None and call.state in OPEN:
         tx.conversations.follow(call.ref, following)
@@ -186,13 +193,17 @@ def rearm(tx: Tx, call: Call, now: int) -> tuple[Call, tuple[Effect, ...]]:
 def _late_refusal(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | None:
     """What only the transaction can know: who asks as stored, remembered denials, used nonces, what is open."""
     request = plan.request
-    gone = ended(tx, world, request.caller, now)
-    if gone is not None:
-        return gone
+    caller = still(tx, world, request.caller, now)
+    if isinstance(caller, GatewayError):
+        return caller
     if isinstance(request.caller, Person) and (refusal := _too_many(tx, world, request.caller)) is not None:
         return refusal
     if request.issued_at is not None and request.issued_at < call_horizon(tx):
         return GatewayError(ErrorCode.CALL_TOO_OLD, "the request was issued before what is still remembered")
+    if isinstance(caller, AgentSession) and request.capability in DOCUMENTS:
+        shown = document_refusal(tx, world, caller, request.capability, request.arguments, plan.prepared)
+        if shown is not None:
+            return shown
     withdrawn = app_check(tx, world, request.capability)
     if withdrawn is None and plan.resolved is not None and plan.resolved.entry.decision.verdict is Verdict.ASK:
         return _cannot_ask(tx, world, plan, now)
@@ -200,8 +211,10 @@ def _late_refusal(tx: Tx, world: World, plan: Plan, now: int) -> GatewayError | 
 
 
 def _too_many(tx: Tx, world: World, person: Person) -> GatewayError | None:
-    """Refuse one call more than the mini apps of one page may have open together."""
+    """Refuse one call more than the mini apps of one page, or a document, may have open together."""
     most = world.configuration.limits_of(person.page.session.site).open_actions_per_page
+    if isinstance(person, InDocument):
+        return no_room_for_action(tx, person, most)
     on_page = tx.instances.live_on_page(person.page.id)
     if sum(len(tx.calls.open_of_instance(instance.id)) for instance in on_page) < most:
         return None
@@ -254,7 +267,7 @@ def record_of(plan: Plan, error: GatewayError, now: int) -> AuditRecord:
         arguments=plan.digest,
         peer=plan.peer,
         traceparent=request.trace_context,
-        frame=(caller.page.id, caller.instance.id) if isinstance(caller, Person) else ("", ""),
+        frame=(caller.page.id, caller.place) if isinstance(caller, Person) else ("", ""),
     )
 
 
@@ -263,7 +276,8 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
     row = _row(world, plan, plan.resolved, now)
     if world.generation != plan.generation:
         # The request waited for its transaction while something changed.
-        changed = re_check(tx, world, row, now)
+        caller = still(tx, world, plan.request.caller, now)
+        changed = caller if isinstance(caller, GatewayError) else world_check(tx, world, row, caller)
         if changed is not None:
             return _refuse(tx, plan, now, changed)
     effects: tuple[Effect, ...] = ()
@@ -289,7 +303,7 @@ def _accept(tx: Tx, world: World, plan: Plan, now: int) -> After:
         reach(Point.COMPUTED)
     _write(tx, plan, row, result, now)
     if row.state is CallState.DISPATCHED:
-        row, handed = handed_over(tx, world, row, plan.arguments, now)
+        row, handed = handed_over(tx, world, row, plan.arguments, now, prepared=plan.prepared)
         if row.state.is_terminal:
             # Its caller hears of the end as the answer, and nobody else can have waited for it yet.
             result = tx.calls.result_of(row.ref)
@@ -313,6 +327,8 @@ def _write(tx: Tx, plan: Plan, row: Call, result: Result | None, now: int) -> No
     except LedgerFull:
         raise GatewayError(ErrorCode.LEDGER_FULL, "the ledger is full; nothing is evicted") from None
     reach(Point.CALL_ADDED)
+    if isinstance(plan.request.caller, InDocument):
+        tx.documents.add_action(noted_action(plan.request.caller, row, now))
     if plan.request.following is not None:
         tx.conversations.follow(row.ref, plan.request.following)
         reach(Point.CALL_FOLLOWED)
@@ -373,7 +389,7 @@ def _row(world: World, plan: Plan, resolved: Resolved, now: int) -> Call:
         epoch=page.session.epoch if page else None,
         app=app,
         conversation=conversation_of(request.caller) if app else None,
-        instance=request.caller.instance.id if isinstance(request.caller, Person) else None,
+        instance=request.caller.place if isinstance(request.caller, Person) else None,
         timeout_ms=_execution_ms(resolved.descriptor),
         admitted_at=now,
         deadline=deadline,

@@ -15,7 +15,7 @@ from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.activation import activation_for, placed, waiting
 from gateway.runtime.admission import await_executor
-from gateway.runtime.callers import Caller, Person, app_label
+from gateway.runtime.callers import Caller, InDocument, InFrame, Person, app_label
 from gateway.runtime.dispatch import dispatch, is_ready, re_check
 from gateway.runtime.effects import After, AskChanged, Effect, Refused, Told
 from gateway.runtime.ending import end, expire_if_due
@@ -321,8 +321,11 @@ def _summary(
 
 def _asking(world: World, request: CallRequest) -> dict[str, Any]:
     """Who asks, in the gateway's words, and an agent's own words for why."""
-    if isinstance(request.caller, Person):
+    if isinstance(request.caller, InFrame):
         return {"agent": "", "app": app_label(world, request.caller.instance)}
+    if isinstance(request.caller, InDocument):
+        # The person pressed it; whose button it was is what they have to know.
+        return {"agent": world.configuration.agent_label(request.caller.document.agent), "document": True}
     said = {} if request.reason is None else {"reason": request.reason}
     return {"agent": world.configuration.agent_label(request.caller.agent), **said}
 

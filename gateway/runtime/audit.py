@@ -8,6 +8,7 @@ from gateway.domain.agent_sessions import Principal
 from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditEvent, AuditRecord, Stream
 from gateway.domain.calls import Call, Entry
+from gateway.domain.documents import ShownDocument
 from gateway.domain.errors import GatewayError
 from gateway.domain.instances import Instance
 from gateway.domain.operations import Operation
@@ -225,6 +226,28 @@ def of_surface_intent(surface: Surface, at: int, *, intent: str) -> AuditRecord:
     """A record about what the person or the browser did to the frame of a surface."""
     record = of_surface(AuditEvent.INTENT_REPORTED, surface, at, intent=intent)
     return replace(record, stream=Stream.HOST_INTENT)
+
+
+def of_document(event: AuditEvent, document: ShownDocument, at: int, **more: Fact) -> AuditRecord:
+    """A record about a document that an agent shows."""
+    return AuditRecord(
+        stream=Stream.AGENT_TOOL,
+        event=event,
+        at=at,
+        facts={
+            "document": document.id,
+            "digest": document.sha256[:32],
+            "revision": document.revision,
+            "agent": document.agent,
+            "user": document.user,
+            "session": document.session,
+            "conversation": document.conversation,
+            "site": document.site,
+            "state": document.state.value,
+            "reason": document.reason,
+            **more,
+        },
+    )
 
 
 def of_refused_intent(page: PageSession, at: int, *, instance: str, intent: str) -> AuditRecord:

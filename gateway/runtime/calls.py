@@ -18,7 +18,7 @@ from gateway.domain.calls import Call, CallEvent, CallState, Entry
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
-from gateway.runtime.admission import Plan, admit, may_see, rearm, record_of
+from gateway.runtime.admission import Plan, admit, may_see, rearm, record_of, replayed
 from gateway.runtime.approvals import Approvals
 from gateway.runtime.attendance import Attendance, News, Places, Waiter
 from gateway.runtime.effects import After, CancelWork, Effect, Told
@@ -127,6 +127,28 @@ class Calls:
         for listener in self._listeners:
             listener(call)
         return Outcome(call=call, result=admission.result, replayed=admission.replayed), waiter
+
+    async def rejoin(self, ref: str) -> tuple[Outcome, Waiter]:
+        """Find a call that its person asks for again, by the gateway's own name of it; what a repeated request is told.
+
+        The returned waiter is the caller's, as that of `submit`.
+        """
+        waiter = self.attendance.join(ref)
+        now = self._clock.now()
+
+        def work(tx: Tx) -> After:
+            call = tx.calls.find(ref)
+            if call is None:
+                raise GatewayError(ErrorCode.UNKNOWN_CALL, "the call is forgotten")
+            return replayed(tx, call, now, None)
+
+        try:
+            found: Admitted = await self._spine.run(work)
+        except BaseException:
+            self.attendance.leave(waiter)
+            raise
+        self._watch.replayed()
+        return Outcome(call=found.call, result=found.result, replayed=True), waiter
 
     async def _catch_up(self, found: Admitted, waiter: Waiter) -> Admitted:
         """Wait for a call that was there before, from its present state on."""

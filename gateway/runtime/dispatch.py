@@ -5,6 +5,7 @@ Functions of one unit of work: they read and write `tx` and return what must fol
 
 from typing import Final
 
+from capabilities.builtin.documents import CALLBACK, DOCUMENTS
 from capabilities.contract import Readiness
 from gateway.domain import approvals, calls
 from gateway.domain.approvals import ApprovalEvent, ApprovalState
@@ -15,6 +16,8 @@ from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
 from gateway.runtime import audit
 from gateway.runtime.callers import Caller, Person, found
+from gateway.runtime.document_calls import carry_callback, carry_document
+from gateway.runtime.document_judging import Prepared
 from gateway.runtime.effects import Effect, Execute
 from gateway.runtime.ending import end, expire_if_due
 from gateway.runtime.inventory import question_of
@@ -36,10 +39,11 @@ def binding_text(decision: Decision) -> str:
 def re_check(tx: Tx, world: World, call: Call, now: int) -> GatewayError | None:
     """Whether anything a call was admitted on has changed: who asked, page, epoch, fingerprint, decision."""
     caller = found(tx, world, call, now)
-    return caller if isinstance(caller, GatewayError) else _world_check(tx, world, call, caller)
+    return caller if isinstance(caller, GatewayError) else world_check(tx, world, call, caller)
 
 
-def _world_check(tx: Tx, world: World, call: Call, caller: Caller) -> GatewayError | None:
+def world_check(tx: Tx, world: World, call: Call, caller: Caller) -> GatewayError | None:
+    """The same for a caller that is known, as stored."""
     page = world.pages.get(call.page) if call.page else None
     if call.page is not None:
         row = tx.pages.find(call.page)
@@ -127,8 +131,14 @@ def dispatch(
     return (moved, ()) if is_new else handed_over(tx, world, moved, text, now)
 
 
-def handed_over(tx: Tx, world: World, call: Call, arguments: str, now: int) -> tuple[Call, tuple[Effect, ...]]:
+def handed_over(
+    tx: Tx, world: World, call: Call, arguments: str, now: int, *, prepared: Prepared | None = None
+) -> tuple[Call, tuple[Effect, ...]]:
     """Give a dispatched call to its executor. What the runtime does itself is done here, in the same transaction."""
+    if call.app is None and call.capability in DOCUMENTS:
+        return carry_document(tx, world, call, arguments, now, prepared)
+    if call.app is None and call.capability == CALLBACK.id:
+        return carry_callback(tx, world, call, arguments, now)
     if call.app is None and call.capability in world.surfaces:
         return carry_surface(tx, world, call, arguments, now)
     declared = world.declared_for(call) if call.app is not None else None

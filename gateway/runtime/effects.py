@@ -9,6 +9,7 @@ from gateway.domain.approvals import Approval
 from gateway.domain.audit import AuditRecord
 from gateway.domain.calls import Call, Result
 from gateway.domain.conversations import Talk
+from gateway.domain.documents import DocumentAction, ShownDocument
 from gateway.domain.errors import ErrorCode
 from gateway.domain.instances import Instance
 from gateway.domain.panel_items import PanelItem
@@ -151,6 +152,51 @@ class HideItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ShowDocument:
+    """Have the pages of its person show a document as it is now, or only `page`; `content` is its snapshot.
+
+    `actions` are those that were taken in it, each with its call.
+    """
+
+    document: ShownDocument
+    content: str
+    page: str | None = None
+    actions: tuple[tuple[DocumentAction, Call], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeDocument:
+    """A document has a next revision: `operations` lead there from revision `base`."""
+
+    document: ShownDocument
+    base: int
+    operations: list[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndDocument:
+    """A document was completed or given up; what it shows stays."""
+
+    document: ShownDocument
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HideDocument:
+    """Take a document away where it is shown."""
+
+    document: ShownDocument
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TellAction:
+    """Have the pages that show a document draw how an action of it stands."""
+
+    document: ShownDocument
+    action: DocumentAction
+    call: Call
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitEvents:
     """A call waits for what happens in the surfaces of its agent session, until `until` (ms)."""
 
@@ -221,6 +267,11 @@ Effect = (
     | DrawAnswer
     | ShowItem
     | HideItem
+    | ShowDocument
+    | ChangeDocument
+    | EndDocument
+    | HideDocument
+    | TellAction
     | AwaitEvents
     | EventKept
     | LogGrew

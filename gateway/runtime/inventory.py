@@ -13,12 +13,12 @@ from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.app_catalog import OfferedApp
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.domain.inventory import Listed, Snapshot, key_of
-from gateway.runtime.callers import Caller, Person, principal_of
+from gateway.runtime.callers import Caller, InDocument, Person, principal_of
 from gateway.runtime.world import SURFACE_OPEN, LivePage, World
 from policy.engine import effective
 from policy.model import Decision, Declared, Question, Stage
 from policy.patterns import PatternSet
-from policy.vocabulary import Verdict
+from policy.vocabulary import Risk, Verdict, highest
 
 
 def question_of(
@@ -38,7 +38,10 @@ def question_of(
         user=who.user,
         by_person=session is None,
         capability=Declared(
-            id=descriptor.id, effect=descriptor.effect, risk=descriptor.risk, confirm=descriptor.confirm
+            id=descriptor.id,
+            effect=descriptor.effect,
+            risk=risk_of(world, caller, descriptor),
+            confirm=descriptor.confirm,
         ),
         page=where is not None,
         scope=PatternSet.of(session.scope if session else ()),
@@ -60,6 +63,14 @@ def question_of(
             Stage.PERMISSIONS: app.version if app else "-",
         },
     )
+
+
+def risk_of(world: World, caller: Caller, descriptor: Descriptor) -> Risk:
+    """How dangerous it is: as declared, or more where the entry of the invoke table a document names says so."""
+    if not isinstance(caller, InDocument):
+        return descriptor.risk
+    entry = world.configuration.documents.invoke.get(caller.action.entry)
+    return descriptor.risk if entry is None else highest(descriptor.risk, entry.risk)
 
 
 def listed(
@@ -176,9 +187,11 @@ def resolve(
 
 
 def resolve_own(world: World, person: Person, capability: str) -> Resolved:
-    """What `capability` means in the frame a person acts in: a tool of its own app, or what its page declares.
+    """What `capability` means where a person acts: in a frame a tool of its own app, in a document one of any app, and
+    in both what the page declares.
 
-    There is no inventory to look it up in: `expose`, the page's ticket and the app decide (rules B1).
+    There is no inventory to look it up in: `expose`, the page's ticket and the app, or the invoke table that named it,
+    decide (rules B1).
 
     Raises:
         GatewayError: `unknown_capability`; why it is not offered is for the trail.
@@ -186,7 +199,9 @@ def resolve_own(world: World, person: Person, capability: str) -> Resolved:
     page, tool = world.pages.get(person.page.id), world.apps.tools.get(capability)
     if page is None:
         raise GatewayError(ErrorCode.PAGE_NOT_CONNECTED, "the page is not connected")
-    if tool is None:
+    if isinstance(person, InDocument):
+        declared = world.target_on(page, capability)
+    elif tool is None:
         declared = page.capabilities.get(capability)
     else:
         declared = tool.descriptor if tool.app == person.instance.app else None
@@ -198,7 +213,7 @@ def resolve_own(world: World, person: Person, capability: str) -> Resolved:
             entry = _entry(declared, question, decision, [page])
             return Resolved(entry=entry, descriptor=declared, page=page)
         why = "; ".join(decision.reasons)
-    message = f"`{capability[:160]}` is not offered to this mini app here"
+    message = f"`{capability[:160]}` is not offered here"
     raise GatewayError(ErrorCode.UNKNOWN_CAPABILITY, message, reason=why)
 
 

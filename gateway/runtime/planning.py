@@ -16,10 +16,11 @@ from gateway.runtime.approvals import Approvals
 from gateway.runtime.audit import Digester
 from gateway.runtime.callers import Caller, Person
 from gateway.runtime.computing import computed
+from gateway.runtime.document_judging import Prepared, prepared
 from gateway.runtime.inventories import Inventories, Meaning
 from gateway.runtime.inventory import Resolved, resolve_own
 from gateway.runtime.limiter import Limiter
-from gateway.runtime.ports import Clock, Ids
+from gateway.runtime.ports import Clock, Ids, Store
 from gateway.runtime.requests import CallRequest
 from gateway.runtime.settlement import Answer
 from gateway.runtime.telemetry import this_request
@@ -44,7 +45,9 @@ class Planner:
         approvals: Approvals,
         digester: Digester,
         handlers: Mapping[str, Handler],
+        store: Store,
     ) -> None:
+        self._store = store
         self._live = live
         self._clock = clock
         self._ids = ids
@@ -66,6 +69,7 @@ class Planner:
         resolved = meaning.resolved
         asks = resolved is not None and resolved.entry.decision.verdict is Verdict.ASK
         refusal = refusal or meaning.refusal or self._judge(request, meaning)
+        shown = None if refusal is not None else await self._shown(request)
         return Plan(
             request=request,
             ref=ref,
@@ -80,6 +84,7 @@ class Planner:
             join_ms=world.configuration.limits.join_ms,
             resolved=resolved,
             refusal=refusal,
+            prepared=shown,
             baseline=meaning.baseline,
             stale=meaning.stale,
             asker=self._approvals.asker(world, request.caller, resolved) if resolved and asks else None,
@@ -87,6 +92,12 @@ class Planner:
             approval=self._approvals.opener(world, resolved, text, request) if resolved and asks else None,
             compute=self._compute(resolved, text, ref) if resolved else None,
         )
+
+    async def _shown(self, request: CallRequest) -> Prepared | None:
+        """What the request shows, judged; a document that is refused is refused in the transaction, for what it knows
+        comes first."""
+        most = self._live.world.configuration.documents.max_bytes
+        return await prepared(self._store, request.capability, request.arguments, max_bytes=most)
 
     async def _meaning(self, request: CallRequest) -> tuple[Meaning, int]:
         """What the capability means to whoever asks, and the inventory revision they decided by; 0 is none."""

@@ -8,7 +8,7 @@ from gateway.domain.calls import Call, Entry, Receipt, Result
 from gateway.domain.conversations import Following
 from gateway.domain.errors import GatewayError
 from gateway.domain.trace_context import read_traceparent
-from gateway.runtime.callers import Caller, Person, entry_of, principal_of
+from gateway.runtime.callers import Caller, InDocument, InFrame, entry_of, principal_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +46,15 @@ class CallRequest:
 
     @property
     def place(self) -> str | None:
-        """Where the caller says it is to run: the page it names, or the frame a person acts in."""
-        return self.caller.instance.id if isinstance(self.caller, Person) else self.page
+        """Where the caller says it is to run: the page it names, or what a person acts in."""
+        match self.caller:
+            case InFrame():
+                return self.caller.place
+            case InDocument(action=action):
+                # The same arguments may come of other values, or of another action: that is another request.
+                return f"{self.caller.place}:{action.input}"
+            case _:
+                return self.page
 
     @property
     def principal(self) -> Principal:

@@ -10,6 +10,8 @@ from gateway.runtime.bundles import Bundles
 from gateway.runtime.calls import Calls
 from gateway.runtime.context import Contexts
 from gateway.runtime.conversations import Conversations
+from gateway.runtime.document_actions import DocumentActions
+from gateway.runtime.documents import Documents
 from gateway.runtime.emissions import Emissions
 from gateway.runtime.execution import Execution
 from gateway.runtime.identity import Identity
@@ -68,5 +70,7 @@ class Services:
     surfaces: Surfaces
     surface_waits: SurfaceWaits
     panel: Panel
+    documents: Documents
+    document_actions: DocumentActions
     bundles: Bundles
     mini_apps: MiniApps

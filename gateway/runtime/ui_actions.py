@@ -1,4 +1,4 @@
-"""What people do in the frames of mini apps: calls on the one spine, in the person's own name (seed 002 §3, rules B1).
+"""What people do in the frames of mini apps and in documents: calls on the one spine, in the person's own name (seed 002 §3, rules B1).
 
 An action is resolved, decided, approved, dispatched and settled like any other call; its door says who asks. Here is
 what only this door has: the name of the request, and the frame that hears what becomes of it.
@@ -18,14 +18,14 @@ from gateway.domain.instances import Instance
 from gateway.runtime import audit
 from gateway.runtime.answers import failure_of
 from gateway.runtime.attendance import Waiter
-from gateway.runtime.callers import Person
+from gateway.runtime.callers import InFrame
 from gateway.runtime.calls import Calls, is_finished
 from gateway.runtime.effects import Effect, Receipted, Refused
 from gateway.runtime.ports import Clock
 from gateway.runtime.requests import CallRequest, Outcome
 from gateway.runtime.spine import Spine
 from gateway.runtime.workspaces import Action, Place, Tell, Told
-from gateway.runtime.world import Live
+from gateway.runtime.world import Live, LivePage
 
 LOOK_SECONDS: Final = 60.0
 """After how long it looks again though it heard nothing."""
@@ -57,12 +57,30 @@ class UiActions:
             too_deep = GatewayError(ErrorCode.TOO_DEEP, f"the arguments are nested deeper than {most} levels")
             raise self.refused(place, action, too_deep)
         request = CallRequest(
-            caller=Person(page=place.page, instance=instance),
+            caller=InFrame(page=place.page, instance=instance),
             capability=action.action,
             arguments=dict(action.arguments),
             call_id=call_id_of(instance.id, action.id),
         )
-        outcome, waiter = await self._calls.submit(request)
+        return await self.run(request, tell)
+
+    async def run(self, request: CallRequest, tell: Tell) -> Any:
+        """Make a call for a person, or find it made; its output as JSON values.
+
+        Raises:
+            GatewayError: there is no output, or no call was made; either way the trail says so already.
+        """
+        return await self._heard(*await self._calls.submit(request), tell)
+
+    async def again(self, ref: str, tell: Tell) -> Any:
+        """Hear of a call that was made before; its output as JSON values.
+
+        Raises:
+            GatewayError: there is none.
+        """
+        return await self._heard(*await self._calls.rejoin(ref), tell)
+
+    async def _heard(self, outcome: Outcome, waiter: Waiter, tell: Tell) -> Any:
         self._waiting.add(waiter)
         try:
             outcome = await self._until_finished(outcome, waiter, tell)
@@ -77,20 +95,24 @@ class UiActions:
 
     def refused(self, place: Place, action: Action, error: GatewayError) -> GatewayError:
         """Have the stream of UI actions say that `action` is refused; floods are counted there. Returns `error`."""
-        page = place.page.session
+        return self.refused_at(place.page, place.instance, action.action, error)
+
+    def refused_at(self, page: LivePage, where: str, what: str, error: GatewayError) -> GatewayError:
+        """The same for `what` was asked for in the frame or document `where`."""
+        session = page.session
         record = audit.of_refusal(
             Entry.UI_ACTION,
-            Principal(agent="", user=page.user, session=""),
+            Principal(agent="", user=session.user, session=""),
             error,
             self._clock.now(),
-            capability=action.action,
+            capability=what,
             call_id=None,
             arguments=None,
             peer=None,
             traceparent=None,
-            frame=(page.id, place.instance[:128]),
+            frame=(session.id, where[:128]),
         )
-        self._spine.perform(Refused(peer=page.id, code=error.code, record=record))
+        self._spine.perform(Refused(peer=session.id, code=error.code, record=record))
         error.is_audited = True
         return error
 

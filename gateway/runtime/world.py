@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from capabilities.builtin import standard, surfaces
+from capabilities.builtin import documents, standard, surfaces
 from capabilities.contract import Descriptor
 from gateway.domain.app_catalog import Catalog
 from gateway.domain.calls import Call
@@ -17,10 +17,10 @@ from policy.engine import POLICY_ERROR, decide
 from policy.model import Decision, Question
 
 SURFACE_OPEN: Final = surfaces.OPEN.id
-"""What needs a page to show something on, and a session that may open surfaces."""
+"""What needs a session that may open surfaces."""
 
-SHOWN_ON_PAGES: Final = frozenset({SURFACE_OPEN, *standard.STANDARD})
-"""Of what agents show, what is put on one page; the rest needs none."""
+SHOWN_ON_PAGES: Final = frozenset({SURFACE_OPEN, *standard.STANDARD, *documents.SHOWN_ON_PAGES})
+"""Of what agents show, what needs a page to be shown on; the rest needs none."""
 
 
 def _nobody() -> None:
@@ -62,7 +62,7 @@ class World:
     configuration: Configuration
     builtins: Mapping[str, Descriptor] = field(default_factory=dict[str, Descriptor])
     surfaces: Mapping[str, Descriptor] = field(default_factory=dict[str, Descriptor])
-    """What agents show surfaces with; a site's `expose` judges it, whether or not a page is open there."""
+    """What agents show surfaces and documents with; a site's `expose` judges it, whether or not a page is open there."""
     apps: Catalog = field(default_factory=Catalog)
     pages: Mapping[str, LivePage] = field(default_factory=dict[str, LivePage])
     generation: int = 0
@@ -84,7 +84,17 @@ class World:
         return {**page.capabilities, **self.apps.on_pages, **opening}
 
     def _shown(self, capability: str) -> Descriptor | None:
-        return self.surfaces.get(capability) if capability in SHOWN_ON_PAGES else self.apps.on_pages.get(capability)
+        if capability == documents.CALLBACK.id:
+            return documents.CALLBACK
+        shown = self.surfaces if capability in SHOWN_ON_PAGES else self.apps.on_pages
+        return shown.get(capability)
+
+    def target_on(self, page: LivePage, capability: str) -> Descriptor | None:
+        """What an action of a document that `page` shows may ask for by this id; nothing of what agents show."""
+        tool = self.apps.tools.get(capability)
+        if tool is not None:
+            return tool.descriptor
+        return documents.CALLBACK if capability == documents.CALLBACK.id else page.capabilities.get(capability)
 
     def offered_on_sites(self) -> Mapping[str, Descriptor]:
         """What is there by id on every site that exposes it, whether or not a page is open."""

@@ -159,8 +159,8 @@ GUARDS: Final = (
         section="§3",
         why="a grant revoked while its request waited would still get a call",
         file=_ADMISSION,
-        old="    gone = ended(tx, world, request.caller, now)",
-        new="    gone = None",
+        old="    caller = still(tx, world, request.caller, now)",
+        new="    caller = request.caller",
         tests=("tests/unit/runtime/test_admitting.py", "tests/unit/runtime/test_restart.py"),
     ),
     Guard(

@@ -23,6 +23,8 @@ APP: Final = "apps.grants.<id>"
 APP_SECRET: Final = "apps.grants.<id>.secrets.<name>"  # noqa: S105 - the name of a section
 APPS: Final = "apps"
 TRUSTED_KEY: Final = "apps.trusted_keys[]"
+DOCUMENTS: Final = "documents"
+INVOKE: Final = "documents.invoke.<name>"
 
 LOWERED: Final = (
     "pages_per_user",
@@ -127,9 +129,19 @@ OUTBOX_BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
 )
 WEBHOOK_MS: Final = (100, 60_000)
 
+DOCUMENT_BOUNDS: Final[Mapping[str, tuple[int, int]]] = MappingProxyType(
+    {
+        # Above is no document of the language; below, few documents say anything.
+        "max_bytes": (1_024, 262_144),
+        "max_generations": (1, 2_048),
+    }
+)
+INVOKE_ENTRIES: Final = 32
+RESULT_FIELDS: Final = 32
+
 KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        TOP: ("version", "server", "limits", "outbox", "sites", "agents", "rules", "apps"),
+        TOP: ("version", "server", "limits", "outbox", "sites", "agents", "rules", "apps", "documents"),
         SERVER: (
             "listen",
             "public_url",
@@ -168,5 +180,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         APP_SECRET: ("env",),
         APPS: ("trusted_keys", "require_signature", "grants"),
         TRUSTED_KEY: ("name", "key"),
+        DOCUMENTS: (*DOCUMENT_BOUNDS, "invoke"),
+        INVOKE: ("target", "risk", "result_fields"),
     }
 )

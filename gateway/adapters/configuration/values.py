@@ -6,18 +6,22 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
+from capabilities.builtin.documents import CALLBACK
 from capabilities.signatures import KeyRefused, read_public_key
 from gateway.settings import LOG_LEVELS
-from policy.patterns import is_pattern
+from policy.patterns import is_capability_id, is_pattern
+from surface_host.documents.table import NAME_PATTERN
 
 Judge = Callable[[str], str]
 """Takes a text as written and gives it back, or raises `Refused`."""
 
 NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,62}")
 RULE_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+INVOKE_NAME: Final = re.compile(NAME_PATTERN)
 APP_ID: Final = re.compile(r"(?=.{1,128}\Z)[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*){1,9}")
 SECRET_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,63}")
 INTEGRITY: Final = re.compile(r"sha256-[A-Za-z0-9+/]{43}=")
+RESULT_FIELD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 LABEL_MAX: Final = 80
 USER_MAX: Final = 256
@@ -107,6 +111,34 @@ def pattern(text: str) -> str:
         return text
     hint = "use an exact id like `todo.add`, or `todo.*` for exactly one further segment"
     raise Refused(f"`{text}` is neither a capability id nor a pattern", hint)
+
+
+def invoke_name(text: str) -> str:
+    """What actions of documents name."""
+    if not INVOKE_NAME.fullmatch(text):
+        raise Refused(
+            f"`{text}` is not a name documents can say",
+            "a letter, then at most 127 letters, digits, `_`, `.` or `-`",
+        )
+    return text
+
+
+def result_field(text: str) -> str:
+    """A field of an output."""
+    if not RESULT_FIELD.fullmatch(text):
+        raise Refused(
+            f"`{text}` is not a field documents can name", "a letter, then at most 63 letters, digits, `_`, `-`"
+        )
+    return text
+
+
+def target(text: str) -> str:
+    """What an action of a document asks for: one capability, and none that agents show things with."""
+    if not is_capability_id(text):
+        raise Refused(f"`{text}` is not a capability id like `todo.add`")
+    if text.startswith("ui.") and text != CALLBACK.id:
+        raise Refused(f"`{text}` is for agents", f"of `ui.` only `{CALLBACK.id}` may be asked for by a document")
+    return text
 
 
 def user_pattern(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 from gateway.domain.audit import AuditEvent
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.failpoints import Point, reach
-from gateway.protocol import app_frames
+from gateway.protocol import app_frames, document_frames
 from gateway.protocol import page_frames as frames
 from gateway.protocol.panel_frames import PanelAnswer, PanelClose
 from gateway.runtime.pages import CLOSE_TICKET, Joined
@@ -61,6 +61,9 @@ class Document:
             PanelClose: self._closed_in_panel,
             app_frames.Intent: self._intended,
             app_frames.AppAction: self._act_of_app,
+            document_frames.DocumentAct: self._act_in_document,
+            document_frames.DocumentWanted: self._wanted,
+            document_frames.DocumentClosed: self._closed,
             **dict.fromkeys(get_args(app_frames.AppNews), self._told),
         }
 
@@ -251,6 +254,23 @@ class Document:
         live = self._live
         assert live is not None
         self._mini_apps.act(live, frame)
+
+    # -- documents of agents ----------------------------------------------------------------------------------
+
+    async def _act_in_document(self, frame: document_frames.DocumentAct) -> None:
+        live = self._live
+        assert live is not None
+        self._mini_apps.act_in_document(live, frame)
+
+    async def _wanted(self, frame: document_frames.DocumentWanted) -> None:
+        live = self._live
+        assert live is not None
+        await self._services.documents.wanted(live, frame.generation)
+
+    async def _closed(self, frame: document_frames.DocumentClosed) -> None:
+        live = self._live
+        assert live is not None
+        await self._services.documents.closed(live, frame.generation)
 
     # -- reading ----------------------------------------------------------------------------------------------
 

@@ -222,6 +222,7 @@ class _Socket:
         try:
             await services.pages.arrived(joined, frozenset(hello.seen))
             await services.workspaces.arrived(joined.page)
+            await services.documents.arrived(joined.page)
             services.activity.refresh(joined.page.session.user)
             await self._serve(document)
         finally:

@@ -1,16 +1,18 @@
 """What one document says of the mini app frames it shows, in the use cases' words."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
 from gateway.domain.audit import AuditEvent
 from gateway.domain.errors import ErrorCode, GatewayError
 from gateway.protocol import app_frames as frames
+from gateway.protocol.document_frames import DocumentAct
 from gateway.protocol.frame import Frame
 from gateway.protocol.page_frames import ack, action_reply
 from gateway.runtime import workspaces as told
+from gateway.runtime.document_actions import Wanted
 from gateway.runtime.ports import StoreBusy, StoreUnavailable
 from gateway.runtime.services import Services
 from gateway.runtime.settlement import Answer
@@ -22,7 +24,7 @@ from gateway.transports.page_ws.outgoing import Outgoing
 from gateway.transports.page_ws.results import said_answer
 
 AT_ONCE: Final = 32
-"""Actions of one socket's frames that are answered at the same time; how many become calls is for the use case."""
+"""Actions of one socket's page that are answered at the same time; how many become calls is for the use case."""
 
 _NEWS: Final[Mapping[type[Frame], Callable[[Any], told.News]]] = {
     frames.Opened: lambda _: told.Opened(),
@@ -36,7 +38,7 @@ _NEWS: Final[Mapping[type[Frame], Callable[[Any], told.News]]] = {
 
 
 class MiniApps:
-    """The frames of one socket's document that speak of mini apps."""
+    """The frames of one socket's document that speak of mini apps, and what people ask for in documents of agents."""
 
     def __init__(self, services: Services, outgoing: Outgoing) -> None:
         self._services = services
@@ -80,13 +82,30 @@ class MiniApps:
 
     def act(self, page: LivePage, frame: frames.AppAction) -> None:
         """Do what a mini app's frame asks for, beside its other requests."""
+        place = Place(page=page, instance=frame.instance)
+        action = told.Action(id=frame.id, action=frame.action, arguments=frame.input)
+        self._begin(page, frame.id, lambda tell: self._workspaces.acted(place, action, tell))
+
+    def act_in_document(self, page: LivePage, frame: DocumentAct) -> None:
+        """Do what a person asks for in a document, beside the other requests."""
+        ref = frame.documentRef
+        wanted = Wanted(
+            call=ref.call,
+            generation=ref.generation,
+            revision=ref.revision,
+            request=frame.requestId,
+            action=frame.actionId,
+            values=frame.values,
+        )
+        actions = self._services.document_actions
+        self._begin(page, frame.requestId, lambda tell: actions.act(page, wanted, tell))
+
+    def _begin(self, page: LivePage, name: str, work: Callable[[told.Tell], Awaitable[Any]]) -> None:
         if len(self._acting) >= AT_ONCE:
-            busy = GatewayError(
-                ErrorCode.BUSY, f"{AT_ONCE} actions of this page's mini apps are being answered already"
-            )
-            self._services.spine.spawn(self._refuse(page, frame, busy))
+            busy = GatewayError(ErrorCode.BUSY, f"{AT_ONCE} actions of this page are being answered already")
+            self._services.spine.spawn(self._refuse(page, name, busy))
             return
-        task = asyncio.create_task(self._act(page, frame))
+        task = asyncio.create_task(self._act(page, name, work))
         self._acting.add(task)
         task.add_done_callback(self._acting.discard)
 
@@ -103,23 +122,19 @@ class MiniApps:
             frames.app_data(frame.instance, frame.id, ok=kept.is_taken, revision=kept.revision, data=kept.data)
         )
 
-    async def _act(self, page: LivePage, frame: frames.AppAction) -> None:
+    async def _act(self, page: LivePage, name: str, work: Callable[[told.Tell], Awaitable[Any]]) -> None:
         def tell(receipt: Told) -> None:
-            self._outgoing.send(
-                frames.receipt(frame.id, status=receipt.status, seq=receipt.seq, reason=receipt.reason)
-            )
+            self._outgoing.send(frames.receipt(name, status=receipt.status, seq=receipt.seq, reason=receipt.reason))
 
         try:
-            place = Place(page=page, instance=frame.instance)
-            action = told.Action(id=frame.id, action=frame.action, arguments=frame.input)
-            output = await self._workspaces.acted(place, action, tell)
+            output = await work(tell)
         except (GatewayError, StoreBusy, StoreUnavailable) as failure:
-            await self._refuse(page, frame, refusal_of(failure))
+            await self._refuse(page, name, refusal_of(failure))
         else:
-            self._outgoing.send(action_reply(frame.id, output=output))
+            self._outgoing.send(action_reply(name, output=output))
 
-    async def _refuse(self, page: LivePage, frame: frames.AppAction, error: GatewayError) -> None:
-        self._outgoing.send(action_reply(frame.id, code=error.code.wire, message=error.message))
+    async def _refuse(self, page: LivePage, name: str, error: GatewayError) -> None:
+        self._outgoing.send(action_reply(name, code=error.code.wire, message=error.message))
         if error.is_audited:
             return
         with suppress(StoreBusy, StoreUnavailable):  # a refusal is a refusal though it cannot be noted

@@ -215,6 +215,7 @@ class Rig:
         joined = await self.services.pages.join(hello, connection)
         await self.services.pages.arrived(joined, hello.seen)
         await self.services.workspaces.arrived(joined.page)
+        await self.services.documents.arrived(joined.page)
         page = Document(self, joined, connection, document)
         if capabilities:
             await page.declare(*capabilities)
@@ -314,6 +315,7 @@ async def running(
         services.live.install(Catalog.of(offered))
     await services.running.restore()
     await services.surfaces.restore()
+    await services.documents.restore()
     yield rig
     await rig.settle()
     clock.advance(1_000)

@@ -15,7 +15,7 @@ from gateway.domain.calls import Call, CallState, Entry
 from gateway.domain.errors import GatewayError
 from gateway.domain.intents import HostIntent
 from gateway.domain.operations import OperationState
-from gateway.runtime.callers import Person, ended
+from gateway.runtime.callers import InFrame, still
 from gateway.runtime.ui_actions import call_id_of
 from gateway.testing import FakeClock, MemoryStore
 from policy.model import Rule
@@ -485,13 +485,13 @@ async def test_a_frame_of_a_package_that_is_not_the_enabled_one_asks_for_nothing
     screen, _ = await opened(rig)
     instance = await rig.store.run(lambda tx: tx.instances.find(screen.instance))
     assert instance is not None
-    person, world = Person(page=screen.page.live, instance=instance), rig.services.live.world
+    person, world = InFrame(page=screen.page.live, instance=instance), rig.services.live.world
     now = rig.clock.now()
-    assert await rig.store.run(lambda tx: ended(tx, world, person, now)) is None
+    assert await rig.store.run(lambda tx: still(tx, world, person, now)) == person
     for app in (focus(digest="e" * 64), focus(is_enabled=False)):
         changed = world.with_apps(Catalog.of([app]))
-        gone = await rig.store.run(lambda tx, changed=changed: ended(tx, changed, person, now))
-        assert gone is not None
+        gone = await rig.store.run(lambda tx, changed=changed: still(tx, changed, person, now))
+        assert isinstance(gone, GatewayError)
         assert gone.code.wire == "revoked"
 
 
