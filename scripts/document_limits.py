@@ -455,6 +455,13 @@ def _types() -> Iterator[Vector]:
     )
     chain = {f"c{number}": {"ref": f"c{number + 1}"} for number in range(63)} | {"c63": 1}
     yield good("a chain of 64", text(document(leaf(), derived=chain)))
+    yield good("a chain of 64 and all the depth there is", text(document(leaf(), derived=_deep_chain(True))))
+    yield bad(
+        "a cycle of 64 and all the depth there is",
+        text(document(leaf(), derived=_deep_chain({"ref": "c0"}))),
+        "cycle",
+        "/derived/c63" + "/args/0" * 23 + "/ref",
+    )
     wrong: dict[str, tuple[Any, str]] = {
         "if of a number": (op("if", 1, 1, 1), "/args/0"),
         "if of two types": (op("if", True, 1, "1"), "/args/2"),
@@ -489,6 +496,17 @@ def _types() -> Iterator[Vector]:
         "sixteen arguments": op("add", *range(16)),
     }.items():
         yield good(name, text(derived(expression)))
+
+
+def _deep_chain(last: Any) -> dict[str, Any]:
+    """64 derived values, each of all the levels an expression may have around a ref to the next."""
+    derived_: dict[str, Any] = {}
+    for number in range(64):
+        expression: Any = last if number == 63 else {"ref": f"c{number + 1}"}
+        for _ in range(23):
+            expression = op("not", expression)
+        derived_[f"c{number}"] = expression
+    return derived_
 
 
 def _declared_actions() -> Iterator[Vector]:

@@ -70,6 +70,29 @@ const LAZY: { readonly [O in Lazy]: Choose } = {
 
 const isLazy = (operator: Operator): operator is Lazy => Object.hasOwn(LAZY, operator);
 
+type Derived = Readonly<Record<string, Expr>>;
+const orders = new WeakMap<Derived, readonly string[]>();
+
+/** The derived values, each behind those it needs; a judged document has no circle. */
+function orderOf(derived: Derived): readonly string[] {
+  const kept = orders.get(derived);
+  if (kept) return kept;
+  const order = new Set<string>();
+  const pending = Object.keys(derived).reverse();
+  for (let name = pending.at(-1); name !== undefined; name = pending.at(-1)) {
+    const missing = order.has(name) ? [] : needs(derived[name] as Expr).filter((id) => Object.hasOwn(derived, id) && !order.has(id));
+    pending.push(...new Set(missing));
+    if (missing.length === 0) order.add(pending.pop() as string);
+  }
+  orders.set(derived, [...order]);
+  return [...order];
+}
+
+function needs(expression: Expr): readonly string[] {
+  if (typeof expression !== 'object') return [];
+  return 'ref' in expression ? [expression.ref] : expression.args.flatMap(needs);
+}
+
 type Declared = Pick<UIDocument, 'derived'>;
 
 /** Evaluates on `state`, which holds a value for each state field. A whole round of `derived` and each `value` have a budget of their own. */
@@ -79,7 +102,11 @@ export function createEvaluation({ derived = {} }: Declared, state: State): Eval
 
   const referred = (name: string): Scalar => {
     if (Object.hasOwn(state, name)) return state[name] as Scalar;
-    if (!known.has(name)) known.set(name, settled(() => visit(derived[name] as Expr, `/derived/${name}`)));
+    // What it needs comes first, so that a long chain of derived values is no deep recursion.
+    for (const earlier of known.has(name) ? [] : orderOf(derived)) {
+      if (!known.has(earlier)) known.set(earlier, settled(() => visit(derived[earlier] as Expr, `/derived/${earlier}`)));
+      if (earlier === name) break;
+    }
     const value = known.get(name) as Scalar | NoValue;
     if (value instanceof NoValue) throw value;
     return value;

@@ -15,19 +15,24 @@ export interface Typing {
   expect(expression: Expr, at: string, expected: ValueType | 'scalar'): void;
 }
 
+/** Thrown, not called for: a chain of derived values may be longer than the stack is deep. */
+class Needs {
+  constructor(readonly derived: string) {}
+}
+
 export function createTyping({ state = {}, derived = {} }: Pick<UIDocument, 'state' | 'derived'>): Typing {
-  /** `open`: being found. */
-  const known = new Map<string, ValueType | 'open'>();
+  const known = new Map<string, ValueType>();
+  /** Derived values that are being found, each needed by the one before it. */
+  const open: string[] = [];
+  /** What was found of expressions, so that one begun again goes on where it stopped. */
+  const found = new Map<Operation, ValueType>();
 
   const referred = (name: string, at: string): ValueType => {
     if (Object.hasOwn(state, name)) return (state[name] as { type: ValueType }).type;
     if (!Object.hasOwn(derived, name)) throw refused('document.unknown_ref', cut(at));
-    const found = known.get(name);
-    if (found === 'open') throw refused('document.cycle', cut(at));
-    if (found) return found;
-    known.set(name, 'open');
-    const type = typed(derived[name] as Expr, `/derived/${name}`);
-    known.set(name, type);
+    if (open.includes(name)) throw refused('document.cycle', cut(at));
+    const type = known.get(name);
+    if (!type) throw new Needs(name);
     return type;
   };
 
@@ -48,11 +53,25 @@ export function createTyping({ state = {}, derived = {} }: Pick<UIDocument, 'sta
 
   const typed = (expression: Expr, at: string): ValueType => {
     if (typeof expression !== 'object') return typeOf(expression);
-    return 'ref' in expression ? referred(expression.ref, `${at}/ref`) : operated(expression, at);
+    if ('ref' in expression) return referred(expression.ref, `${at}/ref`);
+    const type = found.get(expression) ?? operated(expression, at);
+    found.set(expression, type);
+    return type;
   };
 
   // A derived value is found in its own place, so that a circle is told where it closes.
-  for (const name of Object.keys(derived)) referred(name, '');
+  for (const first of Object.keys(derived)) {
+    if (!known.has(first)) open.push(first);
+    for (let name = open.at(-1); name !== undefined; name = open.at(-1)) {
+      try {
+        known.set(name, typed(derived[name] as Expr, `/derived/${name}`));
+        open.pop();
+      } catch (error) {
+        if (!(error instanceof Needs)) throw error;
+        open.push(error.derived);
+      }
+    }
+  }
 
   return {
     type: typed,
