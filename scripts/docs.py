@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import typer
+from document_page import document_page
 from runtime_page import runtime_page
 
 from gateway.adapters.configuration.keys import BOUNDS
@@ -775,6 +776,7 @@ def pages() -> dict[Path, str]:
         DOCS / "reference" / "lineup-v1.md": lineup_page.page(),
         DOCS / "spec" / "lineup-v1.openapi.json": lineup_document().decode(),
         DOCS / "spec" / "surface-protocol.openapi.json": surface_document().decode(),
+        DOCS / "reference" / "document-dsl.md": document_page(GENERATED),
         DOCS / "spec" / "ui-document.schema.json": documents.schema(),
         ROOT / "surface_host" / "src" / "documents" / "table.ts": documents.typescript(),
         configuration: with_limits(configuration.read_text()),
