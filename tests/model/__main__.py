@@ -15,6 +15,7 @@ import sys
 from typing import Final
 
 from rich.console import Console
+from rich.table import Table
 
 from gateway.failpoints import Point
 from tests.crash.plan import plan
@@ -27,6 +28,8 @@ AT_EACH_POINT: Final = 1
 AT_RANDOM: Final = 100
 """Kills at no point, on each store."""
 
+CONSOLE: Final = Console(width=118)
+
 
 def main() -> int:
     """Explore, seed faults, kill, say what came of it."""
@@ -37,8 +40,7 @@ def main() -> int:
     is_explored = _explore()
     report = _kill(given.seed)
     _note(report, given.seed)
-    for line in _lines(figures.read()):
-        print(line, flush=True)
+    _tell(figures.read())
     return 0 if is_explored and report.is_good else 1
 
 
@@ -51,10 +53,9 @@ def _explore() -> bool:
 def _kill(seed: str) -> Report:
     # A socket whose other end was killed is no news here.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
-    console = Console(width=118)
     legs = plan(seed, stores=STORES, points=list(Point), times=AT_EACH_POINT, at_random=AT_RANDOM)
-    report = asyncio.run(run(legs, tell=lambda line: console.print(line, highlight=False)))
-    print_report(report, console)
+    report = asyncio.run(run(legs, tell=lambda line: CONSOLE.print(line, highlight=False)))
+    print_report(report, CONSOLE)
     write_report(report)
     return report
 
@@ -75,19 +76,23 @@ def _note(report: Report, seed: str) -> None:
     )
 
 
-def _lines(kept: dict[str, dict[str, int]]) -> list[str]:
-    none: dict[str, int] = {}
-    explored, faults = kept.get("exploration", none), kept.get("faults", none)
-    machine, kills = kept.get("machine", none), kept.get("kills", none)
-    return [
-        f"states explored       {explored.get('states', 0):,} in {explored.get('scopes', 0)} scopes"
-        f" ({explored.get('transitions', 0):,} transitions, {explored.get('promises', 0)} promises held in each);"
-        f" {machine.get('steps', 0):,} steps beside the product on both databases",
-        f"seeded faults caught  {faults.get('caught', 0)} of {faults.get('seeded', 0)}",
-        f"kills survived        {kills.get('survived', 0)} of {kills.get('made', 0)}, at {kills.get('points', 0)} named"
-        f" points and {kills.get('at_random', 0)} at random (seed {kills.get('seed', '')});"
-        f" {kills.get('answers_acknowledged', 0):,} answers acknowledged",
-    ]
+def _tell(kept: dict[str, dict[str, int]]) -> None:
+    """The three figures, and what stands behind each."""
+    explored, faults, machine, kills = (kept.get(name, {}) for name in ("exploration", "faults", "machine", "kills"))
+    table = Table("", "", "behind it", show_edge=False)
+    table.add_row(
+        "states explored",
+        f"{explored.get('states', 0):,}",
+        f"{explored.get('scopes', 0)} scopes, {explored.get('transitions', 0):,} transitions, "
+        f"{explored.get('promises', 0)} promises; {machine.get('steps', 0):,} steps beside the product",
+    )
+    table.add_row("seeded faults caught", f"{faults.get('caught', 0)} of {faults.get('seeded', 0)}")
+    table.add_row(
+        "kills survived",
+        f"{kills.get('survived', 0)} of {kills.get('made', 0)}",
+        f"{kills.get('points', 0)} named points and {kills.get('at_random', 0)} at random, on {', '.join(STORES)}",
+    )
+    CONSOLE.print(table)
 
 
 if __name__ == "__main__":
