@@ -24,7 +24,7 @@ help:  ## list the targets
 
 # ---- what people run ------------------------------------------------------------------------------------------
 
-.PHONY: demo demo-scripted tutorial test check fuzz guards bench soak crash fmt lock clean
+.PHONY: demo demo-scripted tutorial test check fuzz guards bench soak crash model fmt lock clean
 demo: setup  ## start the gateway with the demo site and a ready agent
 	@$(BIN)/ostiary demo
 
@@ -59,6 +59,9 @@ bench: setup  ## measure the call path on this machine
 crash: setup  ## kill the gateway at every failpoint and judge what is left (SEED=, POINT=, STORE=, TIMES=)
 	@$(BIN)/python -m tests.crash $(if $(SEED),--seed $(SEED)) $(if $(POINT),--point $(POINT)) \
 	  $(if $(STORE),--store $(STORE)) $(if $(TIMES),--times $(TIMES))
+
+model: setup  ## explore every state of the model, seed faults, kill at every failpoint and at random (SEED=)
+	@$(BIN)/python -m tests.model $(if $(SEED),--seed $(SEED))
 
 soak: setup  ## put minutes of mixed load on a gateway and see that nothing grows, sticks or happens twice (SOAK_SECONDS=600)
 	@$(BIN)/python -m tests.soak 2>build/soak.log

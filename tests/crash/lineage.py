@@ -26,13 +26,13 @@ from tests.crash.probes import probe
 from tests.crash.scene import HOST, free_port, write_configuration
 from tests.crash.victim import Birth, Born, Grants
 
-LOAD_SECONDS: Final = 12.0
+LOAD_SECONDS: Final = 20.0
 """How long a life is loaded, at most, before a point counts as not reached."""
 
 PATIENT_SECONDS: Final = 2.5
 """How long the planned passing of a point is waited for; after that the next one will do."""
 
-ATTEMPTS: Final = 3
+ATTEMPTS: Final = 4
 """Lives that are tried for one kill: in some the load never comes by its point."""
 
 SETTLE_SECONDS: Final = 5.0

@@ -34,7 +34,7 @@ KILLS = (
 )
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("store", STORES)
 def test_a_few_kills_are_survived(store: str) -> None:
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
