@@ -1,7 +1,7 @@
 """The page of the document language: its objects, limits, components and faults, read from the table that judges them."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -13,6 +13,9 @@ Say = Iterator[str]
 
 EXAMPLES: Final = Path(__file__).resolve().parent.parent / "tests" / "e2e" / "gallery" / "documents"
 IMAGES: Final = "../images/components"
+
+PICTURES: Final[Mapping[str, tuple[str, ...]]] = {"Chart": ("chart-bar", "chart-line", "chart-area", "chart-pie")}
+"""Documents of the gallery that show a component, where that is not one of its name."""
 
 DOES: Final[Mapping[str, str]] = {
     "Stack": "Its children one below the other, or in a row that wraps.",
@@ -115,7 +118,7 @@ def _head(generated: str) -> Say:
         "`surface_host/documents/table.py`. For editors and models there is a [JSON Schema](../spec/ui-document.schema.json);",
         "it knows the shapes and not the meaning.",
         "",
-        f"Documents travel in a shell, `{{protocol: \"{table.PROTOCOL}\", version, document}}`; `document` is an object,",
+        f'Documents travel in a shell, `{{protocol: "{table.PROTOCOL}", version, document}}`; `document` is an object,',
         f"never a text. Versions: {_words(table.VERSIONS)}. `1.0` shows and computes; `1.1` also has `invoke` and streams.",
         "",
     )
@@ -195,10 +198,9 @@ def _component(name: str, component: Component) -> Say:
     if name == "Input":
         kinds = (f"`{kind}` writes a {holds} field" for kind, holds in table.INPUT_KINDS.items())
         yield from ("; ".join(kinds).capitalize() + ".", "")
-    picture = name.lower()
+    for picture in PICTURES.get(name, (name.lower(),)):
+        yield from (f"![{picture}, drawn]({IMAGES}/{picture}.png)", "")
     yield from (
-        f"![{name}, drawn]({IMAGES}/{picture}.png)",
-        "",
         "```json",
         json.dumps(example(name), ensure_ascii=False),
         "```",
@@ -208,7 +210,7 @@ def _component(name: str, component: Component) -> Say:
 
 def example(component: str) -> dict[str, Any]:
     """The first node of the component in its document of the gallery, children left out where they are many."""
-    name = {"Chart": "chart-bar"}.get(component, component.lower())
+    name = PICTURES.get(component, (component.lower(),))[0]
     found = _first(json.loads((EXAMPLES / f"{name}.json").read_text())["root"], component)
     assert found is not None, f"the gallery's `{name}` shows no {component}"
     return found
@@ -282,27 +284,31 @@ def _fallback(member: Member) -> str:
 
 def _value(member: Member) -> str:
     """What may stand there, in words."""
-    span = _span(member)
-    match member.kind:
-        case "text":
-            return f"text of {span} units"
-        case "word":
-            return _words(member.words, " · ") if member.words else "the name of a component"
-        case "expr" | "value":
-            return f"{_GIVES[member.gives]}, or an expression that gives one" if member.gives else "an expression"
-        case "list":
-            return f"{span} of {{{', '.join(_inner(cast('Mapping[str, Member]', member.members)))}}}; `{member.unique}` unique"
-        case "rows":
-            return f"{span} rows of scalars or expressions, by column key"
-        case "map":
-            return f"up to {member.most}, by id, each {_OF[member.of or 'id']}"
-        case "field":
-            return f"a field of the state: {_words(member.holds)}"
-        case "ids":
-            return f"{span} fields of the state"
-        case plain:
-            return _PLAIN[plain] + (f", {span}" if span and plain == "integer" else "")
+    say = _SAY.get(member.kind)
+    return _PLAIN[member.kind] if say is None else say(member)
 
+
+def _expression(member: Member) -> str:
+    return "an expression" if member.gives is None else f"{_GIVES[member.gives]}, or an expression that gives one"
+
+
+def _list(member: Member) -> str:
+    inner = ", ".join(_inner(cast("Mapping[str, Member]", member.members)))
+    return f"{_span(member)} of {{{inner}}}; `{member.unique}` unique"
+
+
+_SAY: Final[Mapping[str, Callable[[Member], str]]] = {
+    "text": lambda member: f"text of {_span(member)} units",
+    "word": lambda member: _words(member.words, " · ") if member.words else "the name of a component",
+    "integer": lambda member: f"a whole number, {_span(member)}",
+    "expr": _expression,
+    "value": _expression,
+    "list": _list,
+    "rows": lambda member: f"{_span(member)} rows of scalars or expressions, by column key",
+    "map": lambda member: f"up to {member.most}, by id, each {_OF[member.of or 'id']}",
+    "field": lambda member: f"a field of the state: {_words(member.holds)}",
+    "ids": lambda member: f"{_span(member)} fields of the state",
+}
 
 _GIVES: Final[Mapping[str, str]] = {
     "string": "a text",
@@ -323,7 +329,6 @@ _PLAIN: Final[Mapping[str, str]] = {
     "action": "an action of the document",
     "name": "an entry of the administrator's table",
     "flag": "`true` or `false`",
-    "integer": "a whole number",
     "number": "a number",
     "positive": "a number above 0",
     "scalar": "a text, number or truth value",
