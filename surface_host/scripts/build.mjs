@@ -1,6 +1,6 @@
 // Builds the entries. Each file is self-contained; the core fetches what is beside it when it is needed.
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { alias } from './alias.mjs';
@@ -9,10 +9,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** What the core loads later: the entry in the sources, and the file beside it. */
 const LATER = { 'ui/index.js': 'surface-host-ui.mjs', 'apps/index.js': 'surface-host-apps.mjs', 'pack/index.js': 'surface-host-pack.mjs', 'documents/index.js': 'surface-host-documents.mjs', 'render/index.js': 'surface-host-render.mjs' };
 const laterOf = (id) => Object.entries(LATER).find(([entry]) => id.endsWith(entry))?.[1];
+/** Folders of other people's packages that went into our files. */
+const packages = new Set();
 rmSync(`${root}/dist`, { recursive: true, force: true });
 
 async function bundle(entry, fileName, { iife, define = {}, sourcemap = true } = {}) {
-  await build({
+  const built = await build({
     root,
     configFile: false,
     logLevel: 'warn',
@@ -30,6 +32,12 @@ async function bundle(entry, fileName, { iife, define = {}, sourcemap = true } =
       rolldownOptions: { external: (id) => laterOf(id) !== undefined, output: { paths: (id) => (laterOf(id) ? `./${laterOf(id)}` : id) } },
     },
   });
+  for (const { moduleIds = [] } of [built].flat().flatMap(({ output }) => output)) {
+    for (const id of moduleIds) {
+      const [folder] = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id) ?? [];
+      if (folder) packages.add(folder);
+    }
+  }
   return readFileSync(`${root}/dist/${fileName}`);
 }
 
@@ -61,3 +69,12 @@ const outer = await inline('src/sandbox/outer.ts', { PRELUDE: JSON.stringify(pre
 const head = '<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Mini app</title>';
 const style = '<style>html,body,iframe{display:block;box-sizing:border-box;width:100%;height:100%;margin:0;border:0;overflow:hidden}</style>';
 writeFileSync(`${root}/dist/sandbox-frame.html`, `${head}${style}<body><script>${outer}</script></body>\n`);
+
+/** What their licences ask us to carry along. */
+const notices = [...packages].sort().map((folder) => {
+  const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  if (!file) throw new Error(`\`${name}\` comes without its licence`);
+  return `${name} ${version} (${license})\n\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}\n`;
+});
+writeFileSync(`${root}/dist/LICENSES.txt`, notices.join(`\n${'-'.repeat(80)}\n\n`));

@@ -197,6 +197,17 @@ async def test_each_document_has_its_picture(hall: Hall, name: str) -> None:
     assert box["height"] > 20
 
 
+async def test_axe_looks_into_the_documents(hall: Hall) -> None:
+    """Without it, its silence would prove nothing."""
+    shown = await hall.opens("select", "chart-bar")
+    await shown.document("select").locator("label").evaluate("(label) => label.removeAttribute('for')")
+    await (
+        shown.document("chart-bar").locator("svg").evaluate("(picture) => picture.removeAttribute('aria-labelledby')")
+    )
+    found = {line.partition(":")[0] for line in await judged_by_axe(shown.page)}
+    assert "select-name" in found
+
+
 async def test_the_page_may_choose_theme_and_colours(hall: Hall) -> None:
     shown = await hall.opens("button", query="theme=dark", color_scheme="light")
     colour = "(element) => getComputedStyle(element).backgroundColor"
