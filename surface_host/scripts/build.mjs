@@ -7,7 +7,7 @@ import { alias } from './alias.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** What the core loads later: the entry in the sources, and the file beside it. */
-const LATER = { 'ui/index.js': 'surface-host-ui.mjs', 'apps/index.js': 'surface-host-apps.mjs', 'pack/index.js': 'surface-host-pack.mjs', 'documents/index.js': 'surface-host-documents.mjs', 'render/index.js': 'surface-host-render.mjs' };
+const LATER = { 'ui/index.js': 'surface-host-ui.mjs', 'apps/index.js': 'surface-host-apps.mjs', 'pack/index.js': 'surface-host-pack.mjs', 'standard/index.js': 'surface-host-standard.mjs', 'documents/index.js': 'surface-host-documents.mjs', 'render/index.js': 'surface-host-render.mjs' };
 const laterOf = (id) => Object.entries(LATER).find(([entry]) => id.endsWith(entry))?.[1];
 /** Folders of other people's packages that went into our files. */
 const packages = new Set();
@@ -62,6 +62,7 @@ await bundle('src/index.ts', 'surface-host.mjs');
 await bundle('src/testing/index.ts', 'testing.mjs');
 await bundle('src/agent-tools.ts', 'agent-tools.mjs');
 await bundle('src/genui/index.ts', 'surface-host-genui.mjs');
+await bundle('src/standard/index.ts', LATER['standard/index.js']);
 
 const prelude = await inline('src/sandbox/prelude.ts');
 // The inner document's own script stands inside a string of the outer one's.

@@ -7,7 +7,7 @@ test reaches another. People click with a real pointer and read through the acce
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -68,6 +68,7 @@ sites:
       - device.pick_file
       - artifact.save
       - notification.show
+      - ui.*
     allow_automated_approval: true
   inner:
     label: Page helper
@@ -89,13 +90,35 @@ FRAMES_PAGE: Final = """<!doctype html><html lang="en"><meta charset="utf-8"><ti
 <link rel="stylesheet" href="/style.css"><body><main><h1>A page of the site</h1><p><label>Note <input id="note"></label></p>
 __BODY__</main><script type="module" src="/frames.js"></script></body></html>"""
 
+PANEL_SCRIPT: Final = """import { createOpenHost } from '/dist/testing.mjs';
+import { mountStandard } from '/dist/surface-host-standard.mjs';
+const shown = new Map();
+const place = document.querySelector('main');
+const getTicket = async () => (await (await fetch('/ticket/todo', { method: 'POST' })).json()).ticket;
+window.refused = [];
+window.host = createOpenHost({ gateway: '__GATEWAY__', site: 'todo', getTicket, badge: false }, (frame, send) => {
+  const { item, op } = frame;
+  if (op === 'show' && !shown.has(item)) {
+    const answer = (answer) => send({ type: 'panel_answer', item, answer });
+    shown.set(item, mountStandard(place, frame, answer, { mode: 'open', lang: document.documentElement.lang }));
+  } else if (op === 'close') {
+    shown.get(item)?.destroy();
+    shown.delete(item);
+  } else if (op === 'refused') {
+    window.refused.push(frame.code);
+    shown.get(item)?.refused(frame.code);
+  }
+});
+"""
+"""A page that shows standard components one below the other, on a real gateway."""
+
 FRAMES_SCRIPT: Final = """import { createTestHost } from '/dist/testing.mjs';
 const { host, gateway } = createTestHost({ gateway: '__GATEWAY__', site: 'todo' });
 Object.assign(window, { host, gateway, connection: await gateway.connection() });
 """
 """Pages whose host speaks with a gateway in the page's own memory."""
 
-OFFERS: Final = ("todo.*", "lab.*", "mail.*", "files.*", "pomodoro.*", "board.*", *HOST_PACK)
+OFFERS: Final = ("todo.*", "lab.*", "mail.*", "files.*", "pomodoro.*", "board.*", "ui.*", *HOST_PACK)
 SCOPE: Final = (
     "todo.overview",
     "todo.add",
@@ -293,12 +316,27 @@ def site_app(house: House) -> Starlette:
             Route("/elsewhere", elsewhere),
             Route("/frames", frames),
             Route("/frames.js", frames_script),
+            *panel_routes(gateway, headers),
             Route("/dist/{name}", built),
             Route("/ticket/{site}", ticket, methods=["POST"]),
             Route("/favicon.ico", nothing),
         ],
         exception_handlers={httpx.TransportError: unavailable},
     )
+
+
+def panel_routes(gateway: str, headers: Mapping[str, str]) -> list[Route]:
+    """The page that shows standard components, in the language its query names."""
+
+    async def page(request: Request) -> Response:
+        text = FRAMES_PAGE.replace("__BODY__", "").replace("/frames.js", "/panel.js").replace(">Frames<", ">Panel<")
+        text = text.replace('lang="en"', f'lang="{request.query_params.get("lang", "en")}"')
+        return Response(text, media_type="text/html", headers=headers)
+
+    async def script(_: Request) -> Response:
+        return Response(PANEL_SCRIPT.replace("__GATEWAY__", gateway), media_type="text/javascript", headers=headers)
+
+    return [Route("/panel", page), Route("/panel.js", script)]
 
 
 # ---- who comes to it ------------------------------------------------------------------------------------------
@@ -449,10 +487,10 @@ class Visit:
         await until(lambda: bool(visitor.sockets and visitor.accepted()))
         return visitor
 
-    async def agent(self, name: str = "alice", *, site: str = "todo") -> Agent:
+    async def agent(self, name: str = "alice", *, site: str = "todo", scope: Sequence[str] = SCOPE) -> Agent:
         """An agent of this user, connected."""
         granted = await self.house.running.services.admin.add_session(
-            name, user=self.user, sites=[site], scope=list(SCOPE), days=1, by="test"
+            name, user=self.user, sites=[site], scope=list(scope), days=1, by="test"
         )
         return await self.connects(granted.token, granted.session.id)
 

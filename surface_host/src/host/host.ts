@@ -155,6 +155,9 @@ export function startHost(options: SurfaceHostOptions, ports: HostPorts = {}): S
       case 'receipt':
         apps.take(frame);
         break;
+      case 'panel':
+        ports.onPanel?.(frame, send);
+        break;
       case 'activity':
         activity = frame;
         ui?.activity(frame);

@@ -1,6 +1,7 @@
 /** The public shape of the host. */
 
 import type { ActivityFrame, Rejected } from '../protocol/frames.js';
+import type { PanelFrame, PanelNewsFrame } from '../protocol/panel.js';
 import type { Capability, ContextSource } from '../core/index.js';
 import type { Socket } from '../channel/channel.js';
 import type { Status } from '../channel/status.js';
@@ -43,6 +44,8 @@ export interface HostPorts {
   readonly loadUi?: () => Promise<UiModule>;
   /** Where the workspace comes from; by default the module beside this one. */
   readonly loadApps?: () => Promise<AppsModule>;
+  /** Who shows what agents say and ask in the panel; it answers by `send`. */
+  readonly onPanel?: (frame: PanelFrame, send: (frame: PanelNewsFrame) => boolean) => void;
   /** Where the host's own capabilities come from; by default the module beside this one. */
   readonly loadPack?: () => Promise<PackModule>;
 }

@@ -1,7 +1,7 @@
 /** For tests of pages that use the host: an open shadow root and a gateway in memory. Never ship it to people. */
 
 import { createHost } from '../host/create.js';
-import type { SurfaceHost, SurfaceHostOptions } from '../host/options.js';
+import type { HostPorts, SurfaceHost, SurfaceHostOptions } from '../host/options.js';
 import { createFakeGateway, type FakeGateway, type FakeGatewayOptions } from './fake_gateway.js';
 
 export { createFakeGateway, type FakeConnection, type FakeGateway, type FakeGatewayOptions, type FrameOf } from './fake_gateway.js';
@@ -20,7 +20,7 @@ export function createTestHost(options: Partial<SurfaceHostOptions> = {}, gatewa
   return { host, gateway };
 }
 
-/** A host on a real gateway whose dialog and badge a browser test can look into. */
-export function createOpenHost(options: SurfaceHostOptions): SurfaceHost {
-  return createHost(options, { shadow: 'open' });
+/** A host on a real gateway whose dialog and badge a browser test can look into; `onPanel` shows what is for the panel. */
+export function createOpenHost(options: SurfaceHostOptions, onPanel?: HostPorts['onPanel']): SurfaceHost {
+  return createHost(options, { shadow: 'open', ...(onPanel && { onPanel }) });
 }

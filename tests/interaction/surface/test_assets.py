@@ -17,6 +17,7 @@ FILES = (
     "surface-host-apps.mjs",
     "surface-host-pack.mjs",
     "surface-host-genui.mjs",
+    "surface-host-standard.mjs",
     "surface-host-documents.mjs",
     "surface-host-render.mjs",
 )

@@ -39,7 +39,7 @@ def text(**how: Any) -> PanelItem:
 
 
 SEVERAL = choice(multiple=True, min=1, max=2)
-GOOD = [
+GOOD: list[tuple[PanelItem, dict[str, Any], dict[str, Any]]] = [
     (choice(), {"values": ["b"]}, {"values": ["b"]}),
     (SEVERAL, {"values": ["c", "a"]}, {"values": ["a", "c"]}),
     (choice(multiple=True), {"values": []}, {"values": []}),

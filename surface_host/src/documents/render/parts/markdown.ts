@@ -45,6 +45,12 @@ function draw(node: Nodes, depth: number): Child {
   return el('span', {}, ...inside());
 }
 
+/** What `text` is drawn as. */
+export const markdownNodes = (text: string): (Node | string)[] =>
+  fromMarkdown(text)
+    .children.map((child) => draw(child, 1))
+    .filter((child): child is Node | string => typeof child === 'string' || child instanceof Node);
+
 export const markdown: Builder<PropsByType['Markdown']> = () => {
   const element = el('div', { class: 'markdown' });
   let drawn: string | undefined;
@@ -52,8 +58,7 @@ export const markdown: Builder<PropsByType['Markdown']> = () => {
     element,
     update({ text }) {
       if (text === drawn) return;
-      const { children } = fromMarkdown(text);
-      element.replaceChildren(...children.map((child) => draw(child, 1)).filter((child): child is Node | string => typeof child === 'string' || child instanceof Node));
+      element.replaceChildren(...markdownNodes(text));
       drawn = text;
     },
   };
