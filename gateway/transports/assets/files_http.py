@@ -12,7 +12,7 @@ from gateway.runtime.services import Services
 from gateway.transports.assets.files import PREFIX, ServedFile, load_files
 from gateway.transports.doors import Browsers, Door
 
-_PARTS: Final = ("ui", "apps", "pack", "genui", "documents", "render")
+_PARTS: Final = ("ui", "apps", "pack", "genui", "documents", "render", "standard")
 """What the script and other pages fetch beside it."""
 
 DOORS: Final = tuple(
