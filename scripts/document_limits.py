@@ -56,6 +56,7 @@ _NOT_JSON: dict[str, str] = {
     "a text not closed behind a backslash": '["a\\',
     "a tab in a text": '["\t"]',
     "a line break in a text": '["\n"]',
+    "a line break and what an escape could be": '["\nn"]',
     "a null character in a text": '["\x00"]',
     "an unknown escape": '["\\x41"]',
     "an escaped quote of the other kind": '["\\\'"]',
@@ -83,6 +84,12 @@ _NOT_JSON: dict[str, str] = {
     "a vertical tab": "[\x0b1]",
     "a backslash outside": "[\\n]",
     "a star": "[*]",
+    "a letter for the quote of a key": '{x":1}',
+    "a letter for a colon": '{"a"x1}',
+    "a letter for a comma": "[1x2]",
+    "a letter for the closing bracket": "[1x",
+    "a word for a number": "[--1]",
+    "a word cut off in an object": '{"a":fals}',
     "a text as a document": "'x'",
 }
 _JSON: dict[str, str] = {

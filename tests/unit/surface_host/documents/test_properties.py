@@ -517,5 +517,13 @@ def test_steps_of_an_evaluation_are_counted() -> None:
     assert failure.code is DocumentCode.TOO_MANY_STEPS
 
 
+def test_a_state_that_lacks_a_field_is_not_written() -> None:
+    document = documents.judge_value(json.loads(json.dumps(_BASE)))
+    with pytest.raises(Refused) as refused:
+        documents.update_state(document, {}, {})
+    assert (refused.value.code, refused.value.pointer) == (DocumentCode.MISSING_KEY, "/b")
+    assert dict(documents.update_state(document, {}, {"b": False})) == {"b": False}
+
+
 def test_components_are_the_twenty_one_of_the_design() -> None:
     assert len(COMPONENTS) == 21
