@@ -148,9 +148,9 @@ def _choice(content: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     picked = cast("list[Any]", values)
     least, most = bounds_of(content)
     offered = [option["value"] for option in content["options"]]
-    if not least <= len(picked) <= most or any(value not in offered for value in picked):
+    if not least <= len(picked) <= most:
         return None
-    # In the order they were offered in, each once.
+    # In the order they were offered in, each once; what was not offered is not among them.
     kept = [value for value in offered if value in picked]
     return {"values": kept} if len(kept) == len(picked) else None
 

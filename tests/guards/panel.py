@@ -34,8 +34,8 @@ GUARDS: Final = (
         section="seed 000",
         why="a page could say in the person's name what was never a choice",
         file=_ITEMS,
-        old=" or any(value not in offered for value in picked)",
-        new="",
+        old='return {"values": kept} if len(kept) == len(picked) else None',
+        new='return {"values": picked}',
         tests=(f"{_TESTS}::test_what_is_no_answer_is_refused_and_the_question_stands",),
     ),
     Guard(

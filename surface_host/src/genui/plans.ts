@@ -44,7 +44,7 @@ class OstiaryActionGroup extends GenuiCard {
   private item({ id, title, summary }: GenuiPlan): HTMLElement {
     const adopt = el('button', { type: 'button', 'data-plan': id, 'aria-label': this.say('adoptPlan', title || id) }, this.say('adopt'));
     adopt.addEventListener('click', () => this.emit('adopt', id));
-    return el('li', {}, el('div', { class: 'plan' }, el('h3', {}, words(title || id)), el('p', { class: 'dim' }, words(summary))), adopt);
+    return el('li', {}, el('div', { class: 'plan' }, el('p', { class: 'title' }, words(title || id)), el('p', { class: 'dim' }, words(summary))), adopt);
   }
 }
 
