@@ -84,6 +84,6 @@ def compare(*, seed: int, seconds: float) -> Compared:
             else:
                 compared.disagreements.append({"job": job, "python": ours, "typescript": theirs})
             compared.seconds = time.monotonic() - started
-            if compared.seconds >= seconds or len(compared.disagreements) >= KEPT:
+            if compared.seconds >= seconds or len(compared.disagreements) >= KEPT or "crash" in theirs:
                 break
     return compared

@@ -8,7 +8,9 @@ import base64
 import shutil
 import struct
 import subprocess
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -38,6 +40,9 @@ from surface_host.documents import (
 
 SCRIPT: Final = Path("surface_host/scripts/judge-stdin.mjs")
 
+PATIENCE: Final = 60
+"""Seconds for one answer, on however busy a machine."""
+
 Job = dict[str, Any]
 Answer = Any
 
@@ -56,7 +61,8 @@ class Node:
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
         """End it: it leaves when its input does."""
-        self._process.communicate()
+        with suppress(BrokenPipeError):
+            self._process.communicate()
 
     def send(self, line: bytes) -> None:
         """Hand one job over, as JSON; the work goes on beside ours."""
@@ -65,11 +71,15 @@ class Node:
         self._process.stdin.flush()
 
     def answer(self) -> Answer:
-        """The answer to the oldest job that has none."""
+        """The answer to the oldest job that has none; one that takes too long is a crash, and ends the process."""
         assert self._process.stdout
+        watch = threading.Timer(PATIENCE, self._process.kill)
+        watch.start()
         line = self._process.stdout.readline()
-        assert line, "the browser half has ended"
-        return orjson.loads(line)
+        watch.cancel()
+        return (
+            orjson.loads(line) if line else {"crash": f"the browser half has ended, or had no answer in {PATIENCE} s"}
+        )
 
 
 def python_answer(job: Job) -> Answer:

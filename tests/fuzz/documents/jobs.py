@@ -14,9 +14,10 @@ from typing import Any, Final
 import orjson
 
 from surface_host.documents import Generation, Refused, judge, take
+from tests.fuzz.documents.edges import budget_edge, edge_text
 from tests.fuzz.documents.halves import Job, frame_of, opened
 from tests.fuzz.documents.made import Maker, written
-from tests.fuzz.documents.spoiled import Spoiler, budget_edge, edge_text, places, spoiled_text
+from tests.fuzz.documents.spoiled import Spoiler, places, spoiled_text
 
 Json = Any
 
@@ -211,10 +212,32 @@ class Jobs:
             body = [self._operation(present) for _ in range(chance.choice((1, 1, 1, 2, 3)))]
             return self._spoiler.spoil(body) if chance.random() < 0.15 and self._keeps_order(body) else body
         if kind == "checkpoint":
-            if chance.random() < 0.3:
-                return self._spoiler.spoil(present) if self._keeps_order(present) else present
-            return present | ({"title": self._maker.text(1, 256)} if chance.random() < 0.5 else {})
+            return self._checkpoint(present)
         return None
+
+    def _checkpoint(self, present: Json) -> Json:
+        """The document as it is, with another title, or with something changed that may be fixed."""
+        chance = self._chance
+        node = chance.choice(_nodes(present["root"]))
+        match chance.randrange(8):
+            case 0 | 1:
+                present["title"] = self._maker.text(1, 256)
+            case 2:
+                present["root"]["id"] = "other"
+            case 3 if node["type"] in ("Text", "Badge", "Alert"):
+                node["type"] = chance.choice(("Text", "Badge", "Alert"))
+            case 4 if node["type"] == "Select":
+                node["props"]["options"] = node["props"]["options"][:-1]
+            case 5:
+                part = chance.choice(("state", "derived"))
+                present[part] = present.get(part, {}) | {
+                    "other": {"type": "boolean", "default": True} if part == "state" else 1
+                }
+            case 6 if self._keeps_order(present):
+                return self._spoiler.spoil(present)
+            case _:
+                pass
+        return present
 
     def _keeps_order(self, body: Json) -> bool:
         return not any(isinstance(step, str) and step.isdecimal() for path in places(body) for step in path)

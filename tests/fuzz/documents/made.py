@@ -243,8 +243,10 @@ class Maker:
 
     def _options(self, field: str, declared: Json) -> Json:
         if field not in self._offers:
-            more = [False, True] if declared["type"] == "boolean" else []
-            self._offers[field] = [declared["default"], *(one for one in more if one is not declared["default"])]
+            default = declared["default"]
+            more: list[Json] = {"boolean": [not default], "string": ["", "b", "c"]}.get(declared["type"], [])
+            others = [declared[name] for name in ("min", "max") if name in declared]
+            self._offers[field] = list(dict.fromkeys([default, *more, *others]))
         return [{"value": value, "label": self.text(1, 512)} for value in self._offers[field]]
 
 

@@ -4,14 +4,13 @@
 # pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false, reportUnknownVariableType=false
 # pyright: reportUnknownParameterType=false, reportUnknownMemberType=false
 
-import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import deepcopy
-from itertools import pairwise
 from random import Random
 from typing import Any, Final
 
-from surface_host.documents.table import COMPONENTS, LIMITS, OPERATORS, REFUSED_IDS, RESERVED_KEYS
+from surface_host.documents.table import COMPONENTS, OPERATORS, REFUSED_IDS, RESERVED_KEYS
 from tests.fuzz.documents.made import Maker
 
 Json = Any
@@ -66,7 +65,7 @@ class Spoiler:
         self._chance = chance
         self._maker = maker
         self._changes: tuple[Callable[[Json, Path], None], ...] = (
-            self._replace, self._replace, self._drop, self._rename, self._insert, self._swap, self._like, self._like, self._repeat, self._stretch,
+            self._replace, self._replace, self._misuse, self._misuse, self._drop, self._rename, self._insert, self._swap, self._like, self._like, self._repeat, self._stretch,
         )  # fmt: skip
 
     def spoil(self, document: Json) -> Json:
@@ -152,6 +151,37 @@ class Spoiler:
                 deep = {"op": "not", "args": [deep]} if chance.random() < 0.9 else [deep]
             at(document, path[:-1])[path[-1]] = deep
 
+    def _misuse(self, document: Json, path: Path) -> None:
+        """A component or field whose shape holds and whose meaning may not, in the ways only it has."""
+        chance = self._chance
+        parts = [part for part in (at(document, where) for where in places(document)) if isinstance(part, dict)]
+        special: Mapping[str, Callable[[Json], object]] = {
+            "Select": lambda node: _misuse_options(chance, node["props"]["options"]),
+            "Slider": lambda node: node["props"].update(
+                {chance.choice(("min", "max", "step")): self._maker.number()}
+            ),
+            "Tabs": lambda node: node["props"]["tabs"].append({"id": "more", "label": "x"}),
+            "Table": lambda node: node["props"]["rows"].append({chance.choice(("nope", "1", "b")): 1}),
+            "Input": lambda node: node["props"].update(kind=chance.choice(("text", "number", "date"))),
+            "Form": lambda node: node.update(children=[deepcopy(node) | {"id": "inner"}]),
+            "number": lambda field: field.update({chance.choice(("min", "max")): self._maker.number()}),
+            "string": lambda field: field.update(maxLength=1),
+            "reset": lambda action: action.update(fields=[chance.choice(self._words(document)) for _ in range(2)]),
+            "invoke": lambda action: action.update(resultMap={chance.choice(self._words(document)): "r"}),
+        }
+        # Where a field has a Select it gets another one, which must offer the same.
+        for children in [part["children"] for part in parts if isinstance(part.get("children"), list)]:
+            selects = [one for one in children if isinstance(one, dict) and one.get("type") == "Select"]
+            if selects and chance.random() < 0.5:
+                children.append(deepcopy(selects[0]) | {"id": self._maker.id("m")})
+                parts.append(children[-1])
+        kinds = sorted({part["type"] for part in parts if isinstance(part.get("type"), str)} & special.keys())
+        if kinds:
+            # Kinds before parts: there are many fields and few of the rest.
+            kind = chance.choice(kinds)
+            with suppress(KeyError, TypeError, AttributeError):
+                special[kind](chance.choice([part for part in parts if part.get("type") == kind]))
+
     def _words(self, document: Json) -> list[str]:
         """Words that mean something somewhere."""
         ids = [name for part in ("state", "derived", "actions") for name in _names(document, part)]
@@ -176,6 +206,19 @@ class Spoiler:
         return self._chance.choice(_KEYS)
 
 
+def _misuse_options(chance: Random, options: list[Json]) -> None:
+    """Options in another order, one fewer, one more, or one twice."""
+    match chance.randrange(4):
+        case 0:
+            chance.shuffle(options)
+        case 1:
+            options.pop()
+        case 2:
+            options.append({"value": chance.choice(("z", 3, True, "x" * 4096)), "label": "x"})
+        case _:
+            options.append(deepcopy(chance.choice(options)))
+
+
 def _names(document: Json, part: str) -> list[str]:
     held = document.get(part) if isinstance(document, dict) else None
     return list(held) if isinstance(held, dict) else []
@@ -196,79 +239,3 @@ def spoiled_text(chance: Random, text: bytes) -> bytes:
             case _:
                 text = text[:here] + bytes([chance.randrange(256)]) + text[there:]
     return text if chance.random() < 0.95 else text[: chance.randint(0, len(text))]
-
-
-def edge_text(chance: Random) -> bytes:
-    """A text about one of the scanner's limits, now and then with a second fault that comes before or after."""
-    near = chance.choice((-1, 0, 0, 1, 1, 2))
-    depth, items = LIMITS["depth"] + near, LIMITS["items"] + near
-    last = chance.choice((b"1", b"NaN", b'"\\ud800"', b"1e400", b'{"a":1,"a":2}', b"", b"[", b"{}"))
-    texts: tuple[Callable[[], bytes], ...] = (
-        lambda: b"[" * (depth + 1) + last + b"]" * (depth + 1),
-        lambda: b'{"a":' * (depth + 1) + (last or b"0") + b"}" * (depth + 1),
-        lambda: b"[" + b"0," * (items - 1) + last + b"]",
-        lambda: b"{" + b",".join(b'"k%d":0' % n for n in range(items)) + b"}",
-        lambda: b'["' + b"x" * (LIMITS["string"] + near) + b'",' + (last or b"0") + b"]",
-        lambda: json.dumps({"x" * (LIMITS["string"] + near): 1}).encode(),
-        lambda: b'["' + "😀".encode() * (LIMITS["string"] // 2 + near) + b'"]',
-        lambda: (
-            b"["
-            + b",".join(b"[" + b"0," * 4094 + b"0]" for _ in range(7))
-            + b","
-            + b"0," * (4088 + near - 8)
-            + last
-            + b"]"
-        ),
-        lambda: b'"' + b" " * (LIMITS["bytes"] + near - 2) + b'"',
-    )
-    return chance.choice(texts)()
-
-
-def budget_edge(chance: Random) -> Json:
-    """A document about one of the budgets of nodes and expressions, or with derived values that hang on each other."""
-    near = chance.choice((-1, 0, 0, 1, 1))
-    leaf: Json = {"id": "x", "type": "Divider", "props": {}}
-    document: Json = {"version": "1.1", "title": "T", "root": leaf}
-    match chance.randrange(5):
-        case 0:
-            below = [{"id": f"n{n}", "type": "Divider", "props": {}} for n in range(LIMITS["nodes"] + near - 1)]
-            document["root"] = {"id": "r", "type": "Stack", "props": {}, "children": below}
-        case 1:
-            for n in range(LIMITS["ui_depth"] + near - 1):
-                document["root"] = {"id": f"n{n}", "type": "Card", "props": {}, "children": [document["root"]]}
-        case 2:
-            document["derived"] = {"d": _nots(LIMITS["expression_depth"] + near, chance.random() < 0.5)}
-        case 3:
-            # 64 times an operator with its arguments, and one more that brings the count near the limit.
-            each = LIMITS["expressions"] // 128
-            args: list[Json] = [{"op": "and", "args": [True] * (each - 1)} for _ in range(2)]
-            document["derived"] = {f"d{n}": {"op": "or", "args": [*args[:1], True]} for n in range(63)}
-            spent = 63 * (each + 2)
-            rest = LIMITS["expressions"] - spent + near
-            rows = [{"c": {"op": "not", "args": [True]}} for _ in range(rest // 2)]
-            more = [{"c": {"ref": "d0"}}] * (rest % 2)
-            document["root"] = _table([*rows, *more])
-        case _:
-            # The longest chain there can be, each as deep as may be, the first hanging on all others.
-            count, depth = 64, LIMITS["expression_depth"]
-            names = [f"d{n}" for n in range(count)]
-            last = chance.choice((True, {"ref": "d0"}, {"op": "eq", "args": [{"op": "div", "args": [1, 0]}, 1]}))
-            chain = {name: _nots(depth, {"ref": after}) for name, after in pairwise(names)} | {names[-1]: last}
-            document["derived"] = dict(chance.sample([*chain.items()], count)) if chance.random() < 0.5 else chain
-    return document
-
-
-def _nots(depth: int, inner: Json) -> Json:
-    """An expression of exactly that depth."""
-    for _ in range(depth - 1):
-        inner = {"op": "not", "args": [inner]}
-    return inner
-
-
-def _table(rows: list[Json]) -> Json:
-    columns = [{"key": "c", "label": "C"}]
-    tables = [
-        {"id": f"t{n}", "type": "Table", "props": {"columns": columns, "rows": rows[n * 500 : n * 500 + 500]}}
-        for n in range(4)
-    ]
-    return {"id": "r", "type": "Stack", "props": {}, "children": tables}
