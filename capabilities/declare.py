@@ -9,10 +9,12 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from capabilities.contract import DeclarationError
 from capabilities.loading import AppNotLoaded, load_app
+
+_HERE: Final = Path(__file__).resolve().parent
 
 
 def declared_in(folder: Path, module: str) -> dict[str, Any]:
@@ -32,13 +34,18 @@ def declared_in(folder: Path, module: str) -> dict[str, Any]:
 
 
 def _trace(error: BaseException | None, home: Path) -> str:
-    """Where `error` came from, beginning with the app's own code: how we came to run it is not the author's concern."""
+    """Where `error` came from, beginning with the app's own code: neither how we came to run it nor where this package
+    found the fault is the author's concern."""
     if error is None:
         return ""
     own = error.__traceback__
     while own is not None and not Path(own.tb_frame.f_code.co_filename).is_relative_to(home):
         own = own.tb_next
-    return "".join(traceback.format_exception(type(error), error, own))
+    told = traceback.TracebackException(type(error), error, own)
+    told.stack = traceback.StackSummary.from_list(
+        [frame for frame in told.stack if not Path(frame.filename).is_relative_to(_HERE)]
+    )
+    return "".join(told.format())
 
 
 def main() -> None:

@@ -16,11 +16,13 @@ from capabilities.contract import (
     DeadlineOperation,
     Descriptor,
     HandlerKind,
+    HostFeature,
     Idempotency,
     InterruptOperation,
     Leave,
     Readiness,
     RuntimeBinding,
+    Visibility,
 )
 from policy.vocabulary import Confirm, Effect, Risk
 
@@ -141,6 +143,8 @@ class ToolEntry(Part):
     timeout_ms: Annotated[int, Field(ge=1_000, le=600_000)]
     permissions: Annotated[list[str], Field(max_length=32)]
     idempotency: Annotated[Idempotency, Field(strict=False)]
+    visibility: Annotated[Visibility, Field(strict=False)] = Visibility.AGENTS
+    requires: Annotated[list[Annotated[HostFeature, Field(strict=False)]], Field(max_length=len(HostFeature))] = []
     not_started: JsonAnswer | None
     handler: Handler
 
@@ -265,6 +269,8 @@ class Manifest(Part):
                 not_started=tool.not_started,
                 permissions=tuple(tool.permissions),
                 idempotency=tool.idempotency,
+                visibility=tool.visibility,
+                requires=tuple(tool.requires),
             )
             for tool in self.tools
         )

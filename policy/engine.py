@@ -50,21 +50,37 @@ def _who(q: Question) -> str:
     return f"app `{q.app}` is " if q.app else ""
 
 
+def _supported(q: Question) -> Judged:
+    if q.missing:
+        return Outcome.FAIL, f"the host does not offer what it requires: {_names(q.missing)}"
+    return _said(q.supported, "supported", "the host does not offer it now")
+
+
+def _visible(q: Question) -> Judged:
+    if q.by_person:
+        return _NO_AGENT
+    return _said(q.is_visible, "visible to every agent in scope", f"app `{q.app}` keeps it for its own frames")
+
+
+def _names(words: frozenset[str]) -> str:
+    return ", ".join(f"`{word}`" for word in sorted(words))
+
+
 def _permitted(q: Question) -> Judged:
     if not q.required:
         return Outcome.NOT_APPLICABLE, "it requires none"
-    missing = ", ".join(f"`{name}`" for name in sorted(q.required - q.granted))
-    return _said(not missing, "all it requires are granted", f"not granted to app `{q.app}`: {missing}")
+    missing = q.required - q.granted
+    return _said(not missing, "all it requires are granted", f"not granted to app `{q.app}`: {_names(missing)}")
 
 
 _STAGES: Final[dict[Stage, Callable[[Question], Judged]]] = {
     Stage.MANIFEST: lambda _: (Outcome.PASS, "declared"),
     Stage.ENABLED: lambda q: _said(q.enabled, f"{_who(q)}enabled", f"{_who(q)}not enabled"),
-    Stage.SUPPORTED: lambda q: _said(q.supported, "supported", "the host does not offer it now"),
+    Stage.SUPPORTED: _supported,
     Stage.EXPOSED: _exposed,
     Stage.SITES: _sites,
     Stage.SCOPE: _scoped,
-    Stage.VISIBLE: lambda q: _NO_AGENT if q.by_person else (Outcome.PASS, "visible to every agent in scope"),
+    Stage.VISIBLE: _visible,
     Stage.PERMISSIONS: _permitted,
 }
 

@@ -112,7 +112,8 @@ class Question:
     """May this agent, for this user, use this capability? Facts only; gathered by the caller.
 
     `page` says whether the capability runs or shows on a site's page; `expose` and session
-    sites are judged only then. `supported` is what the host can do now. `app` is the mini app that
+    sites are judged only then. `supported` is what the host can do now, `missing` what the capability requires and
+    the host does not offer. `is_visible` says whether agents are told of it at all. `app` is the mini app that
     declares it, if one does; `required` are the permissions it needs, `granted` those the app has.
     `by_person` says that nobody asks for the user: they act on the page themselves. Then `agent` is empty, and there
     is no session whose scope and sites could matter.
@@ -126,6 +127,8 @@ class Question:
     by_person: bool = False
     enabled: bool = True
     supported: bool = True
+    missing: frozenset[str] = frozenset()
+    is_visible: bool = True
     app: str | None = None
     required: frozenset[str] = frozenset()
     granted: frozenset[str] = frozenset()

@@ -1,6 +1,14 @@
 """What an author of capabilities imports: the declaration, descriptors and the handler's contract. Pure."""
 
-from capabilities.contract.descriptor import CallModel, Descriptor, HandlerKind, Idempotency, Readiness
+from capabilities.contract.descriptor import (
+    CallModel,
+    Descriptor,
+    HandlerKind,
+    HostFeature,
+    Idempotency,
+    Readiness,
+    Visibility,
+)
 from capabilities.contract.handler import (
     AppContext,
     CallContext,
@@ -55,6 +63,7 @@ __all__ = [
     "HandlerFailed",
     "HandlerKind",
     "HandlerStopped",
+    "HostFeature",
     "Http",
     "HttpResponse",
     "Idempotency",
@@ -75,6 +84,7 @@ __all__ = [
     "TooMuch",
     "Tool",
     "UnknownTool",
+    "Visibility",
     "agent_tools",
     "python_tool",
     "runtime_tool",

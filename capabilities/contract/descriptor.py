@@ -17,9 +17,11 @@ __all__ = [
     "CallModel",
     "Descriptor",
     "HandlerKind",
+    "HostFeature",
     "Idempotency",
     "JsonObject",
     "Readiness",
+    "Visibility",
 ]
 
 EXECUTION_MS: Final = 30_000
@@ -64,6 +66,26 @@ class Idempotency(StrEnum):
     """Work that changes nothing more than the first time."""
 
 
+class Visibility(StrEnum):
+    """Who is told of a mini app's tool, and may call it (rules F5)."""
+
+    AGENTS = "agents"
+    """Agents within their scope, and the app's own frames."""
+
+    APP = "app"
+    """The app's own frames only, as what a person does there; no agent ever hears of it."""
+
+
+class HostFeature(StrEnum):
+    """What a tool may need of the page it works with (rules F5): a place for mini apps, or a host capability."""
+
+    WORKSPACE = "workspace"
+    OPEN_URL = "app.open_url"
+    CLIPBOARD = "clipboard.write"
+    ARTIFACT = "artifact.save"
+    NOTIFICATION = "notification.show"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Descriptor:
     """One declared capability. Two descriptors with one fingerprint are the same promise to a caller.
@@ -74,6 +96,8 @@ class Descriptor:
         runtime: what carries it, for handler kind `runtime` of a mini app; None for built-ins of the gateway.
         not_started: the business answer when the app could not be started (rules F3), fitting `output_schema`.
         permissions: hosts and secrets its handler may use: `http:host`, `http:host:port`, `secret:name`.
+        visibility: who is told of it.
+        requires: what the host must offer now; without it the capability is not there.
     """
 
     id: str
@@ -95,6 +119,8 @@ class Descriptor:
     not_started: JsonObject | None = None
     permissions: tuple[str, ...] = ()
     idempotency: Idempotency = Idempotency.CALL_ID
+    visibility: Visibility = Visibility.AGENTS
+    requires: tuple[HostFeature, ...] = ()
 
     @cached_property
     def fingerprint(self) -> str:
@@ -127,4 +153,6 @@ class Descriptor:
             "not_started": None if self.not_started is None else dict(self.not_started),
             "permissions": list(self.permissions),
             "idempotency": self.idempotency.value,
+            "visibility": self.visibility.value,
+            "requires": [feature.value for feature in self.requires],
         }

@@ -12,7 +12,16 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
 
-from capabilities.contract.descriptor import EXECUTION_MS, CallModel, HandlerKind, Idempotency, JsonObject, Readiness
+from capabilities.contract.descriptor import (
+    EXECUTION_MS,
+    CallModel,
+    HandlerKind,
+    HostFeature,
+    Idempotency,
+    JsonObject,
+    Readiness,
+    Visibility,
+)
 from capabilities.contract.handler import AppContext, HandlerContext, Hook
 from capabilities.contract.runtimes import RuntimeBinding, wire_of
 from capabilities.contract.shapes import DeclarationError, DeclaredShape, OutputRefused, Shape, plain_object
@@ -22,6 +31,7 @@ ToolHandler = Callable[[Any, HandlerContext], Awaitable[Any]]
 """Takes the validated arguments, gives back the output: what the tool declares as `input` and `output`."""
 
 In = TypeVar("In", bound=BaseModel | dict[str, Any])
+Word = TypeVar("Word", bound=StrEnum)
 Out = TypeVar("Out", bound=BaseModel | dict[str, Any])
 
 
@@ -80,6 +90,8 @@ class Tool:
     timeout_ms: int
     permissions: tuple[str, ...]
     idempotency: Idempotency
+    visibility: Visibility
+    requires: tuple[HostFeature, ...]
     not_started: dict[str, Any] | None
     runs: ToolHandler | RuntimeBinding
 
@@ -103,6 +115,8 @@ class Tool:
             "timeout_ms": self.timeout_ms,
             "permissions": list(self.permissions),
             "idempotency": self.idempotency.value,
+            "visibility": self.visibility.value,
+            "requires": [feature.value for feature in self.requires],
             "not_started": self.not_started,
             "handler": {"kind": HandlerKind.PYTHON.value} if callable(self.runs) else wire_of(self.runs),
         }
@@ -123,14 +137,16 @@ def python_tool(  # noqa: PLR0913 - a declaration has as many fields as a promis
     description: str,
     input: type[In] | JsonObject,  # noqa: A002 - the word of the declaration
     output: type[Out] | JsonObject,
-    effect: Effect = Effect.WRITE,
-    risk: Risk = Risk.DISPLAY_ONLY,
-    confirm: Confirm = Confirm.POLICY,
-    readiness: Readiness = Readiness.ACTIVATION_NOT_REQUIRED,
-    call_model: CallModel = CallModel.COMMAND,
+    effect: Effect | str = Effect.WRITE,
+    risk: Risk | str = Risk.DISPLAY_ONLY,
+    confirm: Confirm | str = Confirm.POLICY,
+    readiness: Readiness | str = Readiness.ACTIVATION_NOT_REQUIRED,
+    call_model: CallModel | str = CallModel.COMMAND,
     timeout_ms: int = EXECUTION_MS,
     permissions: Sequence[str] = (),
-    idempotency: Idempotency = Idempotency.CALL_ID,
+    idempotency: Idempotency | str = Idempotency.CALL_ID,
+    visibility: Visibility | str = Visibility.AGENTS,
+    requires: Sequence[HostFeature | str] = (),
     not_started: BaseModel | JsonObject | None = None,
 ) -> Tool:
     """A tool whose handler is an async function in this app.
@@ -150,6 +166,8 @@ def python_tool(  # noqa: PLR0913 - a declaration has as many fields as a promis
         timeout_ms: how long a call may take, 1,000 to 600,000.
         permissions: hosts and secrets it uses: `http:api.example.com`, `secret:api_token`.
         idempotency: what the same arguments under another call id are.
+        visibility: who is told of it: agents, or only the app's own frames.
+        requires: what the host must offer for it to be there: `workspace`, or a host capability's id.
         not_started: the answer when the app could not be started; without it the call fails.
     """
     return Tool(
@@ -158,14 +176,16 @@ def python_tool(  # noqa: PLR0913 - a declaration has as many fields as a promis
         description=description,
         input=_shape(input),
         output=_shape(output),
-        effect=effect,
-        risk=risk,
-        confirm=confirm,
-        readiness=readiness,
-        call_model=call_model,
+        effect=_word(Effect, method, "effect", effect),
+        risk=_word(Risk, method, "risk", risk),
+        confirm=_word(Confirm, method, "confirm", confirm),
+        readiness=_word(Readiness, method, "readiness", readiness),
+        call_model=_word(CallModel, method, "call_model", call_model),
         timeout_ms=timeout_ms,
         permissions=tuple(permissions),
-        idempotency=idempotency,
+        idempotency=_word(Idempotency, method, "idempotency", idempotency),
+        visibility=_word(Visibility, method, "visibility", visibility),
+        requires=tuple(_word(HostFeature, method, "requires", feature) for feature in requires),
         not_started=None if not_started is None else plain_object(not_started),
         runs=handler,
     )
@@ -179,13 +199,15 @@ def runtime_tool(  # noqa: PLR0913 - a declaration has as many fields as a promi
     description: str,
     input: Shape,  # noqa: A002 - the word of the declaration
     output: Shape,
-    call_model: CallModel,
-    effect: Effect = Effect.WRITE,
-    risk: Risk = Risk.DISPLAY_ONLY,
-    confirm: Confirm = Confirm.POLICY,
-    readiness: Readiness = Readiness.ACTIVATION_NOT_REQUIRED,
+    call_model: CallModel | str,
+    effect: Effect | str = Effect.WRITE,
+    risk: Risk | str = Risk.DISPLAY_ONLY,
+    confirm: Confirm | str = Confirm.POLICY,
+    readiness: Readiness | str = Readiness.ACTIVATION_NOT_REQUIRED,
     timeout_ms: int = EXECUTION_MS,
-    idempotency: Idempotency = Idempotency.CALL_ID,
+    idempotency: Idempotency | str = Idempotency.CALL_ID,
+    visibility: Visibility | str = Visibility.AGENTS,
+    requires: Sequence[HostFeature | str] = (),
     not_started: BaseModel | JsonObject | None = None,
 ) -> Tool:
     """A tool the gateway carries by itself, as `runtime` says; the other arguments are those of `python_tool`."""
@@ -195,17 +217,28 @@ def runtime_tool(  # noqa: PLR0913 - a declaration has as many fields as a promi
         description=description,
         input=_shape(input),
         output=_shape(output),
-        effect=effect,
-        risk=risk,
-        confirm=confirm,
-        readiness=readiness,
-        call_model=call_model,
+        effect=_word(Effect, method, "effect", effect),
+        risk=_word(Risk, method, "risk", risk),
+        confirm=_word(Confirm, method, "confirm", confirm),
+        readiness=_word(Readiness, method, "readiness", readiness),
+        call_model=_word(CallModel, method, "call_model", call_model),
         timeout_ms=timeout_ms,
         permissions=(),
-        idempotency=idempotency,
+        idempotency=_word(Idempotency, method, "idempotency", idempotency),
+        visibility=_word(Visibility, method, "visibility", visibility),
+        requires=tuple(_word(HostFeature, method, "requires", feature) for feature in requires),
         not_started=None if not_started is None else plain_object(not_started),
         runs=runtime,
     )
+
+
+def _word(words: type[Word], method: str, field: str, word: Word | str) -> Word:
+    """One of a closed set, whichever way it is written."""
+    try:
+        return words(word)
+    except ValueError:
+        allowed = ", ".join(f"`{one.value}`" for one in words)
+        raise DeclarationError(f"tool `{method}`, {field}: `{word}` is none of {allowed}") from None
 
 
 def _shape(shape: Any) -> DeclaredShape:

@@ -18,7 +18,8 @@ class AppTool:
         descriptor: what agents are told of it.
         permissions: what the administrator has to grant before it is offered.
         is_on_page: it runs or shows on a site's page, so the site's `expose` judges it (design §4): its handler is in
-            a frame, or it waits for an app that has a surface. What only stops something needs no page.
+            a frame, it waits for an app that has a surface, or it requires something of a page. What only stops
+            something needs no page.
     """
 
     app: str

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from capabilities.contract import Descriptor
+from capabilities.contract import Descriptor, HostFeature, Visibility
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.app_catalog import OfferedApp
 from gateway.domain.errors import ErrorCode, GatewayError
@@ -47,6 +47,8 @@ def question_of(
         scope=PatternSet.of(session.scope if session else ()),
         enabled=(where is None or site is not None) and (app is None or app.is_enabled),
         supported=where is not None or tool is None or not tool.is_on_page,
+        missing=missing(descriptor, page),
+        is_visible=session is None or descriptor.visibility is Visibility.AGENTS,
         app=app.id if app else None,
         required=frozenset(tool.permissions) if tool else frozenset(),
         granted=app.granted if app else frozenset(),
@@ -71,6 +73,14 @@ def risk_of(world: World, caller: Caller, descriptor: Descriptor) -> Risk:
         return descriptor.risk
     entry = world.configuration.documents.invoke.get(caller.action.entry)
     return descriptor.risk if entry is None else highest(descriptor.risk, entry.risk)
+
+
+def missing(descriptor: Descriptor, page: LivePage | None) -> frozenset[str]:
+    """What `descriptor` requires and `page` does not offer now (rules F5)."""
+    offered: set[str] = set() if page is None else set(page.capabilities)
+    if page is not None and page.has_workspace:
+        offered.add(HostFeature.WORKSPACE)
+    return frozenset(feature.value for feature in descriptor.requires if feature.value not in offered)
 
 
 def listed(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from capabilities.contract import HandlerKind, Leaving, Readiness
+from capabilities.contract import Descriptor, HandlerKind, Leaving, Readiness
 from capabilities.manifest import Manifest
 from capabilities.manifest_shape import SurfaceEntry
 from capabilities.package import Package
@@ -44,7 +44,7 @@ def offered(app: MiniApp, known: Known, fault: str | None) -> OfferedApp:
             app=app.id,
             descriptor=descriptor,
             permissions=descriptor.permissions,
-            is_on_page=_is_on_page(manifest, descriptor.handler, descriptor.readiness),
+            is_on_page=_is_on_page(manifest, descriptor),
         )
         for descriptor in manifest.descriptors()
     ]
@@ -71,9 +71,9 @@ def unreadable(app: MiniApp, version: AppVersion, fault: str) -> OfferedApp:
     )
 
 
-def _is_on_page(manifest: Manifest, handler: HandlerKind, readiness: Readiness) -> bool:
-    waits = readiness is not Readiness.ACTIVATION_NOT_REQUIRED
-    return handler is HandlerKind.MINIAPP_SDK or (waits and bool(manifest.surfaces))
+def _is_on_page(manifest: Manifest, tool: Descriptor) -> bool:
+    waits = tool.readiness is not Readiness.ACTIVATION_NOT_REQUIRED
+    return tool.handler is HandlerKind.MINIAPP_SDK or bool(tool.requires) or (waits and bool(manifest.surfaces))
 
 
 def _surfaces(known: Known) -> tuple[OfferedSurface, ...]:

@@ -31,6 +31,9 @@ export class ToolFailed extends Error {
   }
 }
 
+/** A place for mini apps, or a host capability. */
+export type HostFeature = 'workspace' | 'app.open_url' | 'clipboard.write' | 'artifact.save' | 'notification.show';
+
 interface Promised {
   /** The capability id, like `notes.add`. */
   readonly method: string;
@@ -46,6 +49,10 @@ interface Promised {
   readonly timeoutMs?: number;
   /** What the same arguments under another call id are: new work, or work that changes nothing more. */
   readonly idempotency?: 'call_id' | 'arguments';
+  /** Who is told of it: agents and the app's own frames, or only those. */
+  readonly visibility?: 'agents' | 'app';
+  /** What the host must offer for it to be there. */
+  readonly requires?: readonly HostFeature[];
   /** The answer when the app could not be started; without one the call fails. */
   readonly notStarted?: JsonObject;
 }
@@ -137,6 +144,8 @@ const descriptorOf = (tool: Tool): Schema => ({
   timeout_ms: tool.timeoutMs ?? 30_000,
   permissions: [],
   idempotency: tool.idempotency ?? 'call_id',
+  visibility: tool.visibility ?? 'agents',
+  requires: tool.requires ?? [],
   not_started: tool.notStarted ?? null,
   handler: isHandled(tool) ? { kind: 'miniapp_sdk' } : { ...tool.runtime },
 });

@@ -13,6 +13,24 @@ _JUDGES: Final = "gateway/runtime/app_packages.py"
 
 GUARDS: Final = (
     Guard(
+        name="what-the-host-lacks-keeps-a-tool-away",
+        section="§4",
+        why="agents would call what the page cannot do",
+        file="policy/engine.py",
+        old="    if q.missing:\n",
+        new="    if False:\n",
+        tests=(_CATALOG,),
+    ),
+    Guard(
+        name="what-an-app-keeps-for-its-frames-is-no-agents",
+        section="§4",
+        why="agents would call what only a person in the app should",
+        file="policy/engine.py",
+        old="_said(q.is_visible,",
+        new="_said(True,",
+        tests=(_CATALOG, "tests/unit/runtime/test_ui_actions.py"),
+    ),
+    Guard(
         name="forged-signature-is-refused",
         section="§7",
         why="whoever names a trusted key would pass for its holder",

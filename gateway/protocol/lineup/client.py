@@ -72,6 +72,7 @@ class ToolDescriptor(Closed):
     idempotency: Literal["call_id", "arguments"]
     timeout_ms: Annotated[int, Field(ge=1)]
     readiness: Literal["app_ready", "foreground_required", "activation_not_required"]
+    requires: list[Literal["workspace", "app.open_url", "clipboard.write", "artifact.save", "notification.show"]]
     permissions: list[str]
     effect: Effect
     risk: Risk

@@ -80,6 +80,7 @@ def _tool(entry: Listed) -> ToolDescriptor:
         output_schema=None if declared.output_schema is None else dict(declared.output_schema),
         call_model=declared.call_model.value,
         idempotency=declared.idempotency.value,
+        requires=[feature.value for feature in declared.requires],
         timeout_ms=declared.timeout_ms,
         readiness=declared.readiness.value,
         permissions=list(declared.permissions),

@@ -57,6 +57,8 @@ describe('the declaration', () => {
           timeout_ms: 30_000,
           permissions: [],
           idempotency: 'call_id',
+          visibility: 'agents',
+          requires: [],
           not_started: null,
           handler: { kind: 'miniapp_sdk' },
         },

@@ -189,6 +189,14 @@ def test_code_that_fails_is_shown_where_it_fails_and_writes_nothing(command: str
     assert sorted(project.iterdir()) == before
 
 
+def test_a_word_nobody_knows_is_told_with_those_there_are(project: Path) -> None:
+    edit(project, "call_model=CallModel.QUERY", 'call_model="query"')
+    says("build", project)
+    edit(project, 'call_model="query"', 'call_model="question"')
+    said = " ".join(fails("build", project).split())
+    assert "call_model: `question` is none of `query`, `command`, `interactive`, `operation`" in said
+
+
 def test_a_fault_cannot_move_the_cursor_of_a_terminal(project: Path) -> None:
     edit(project, '"notes.count"', r'"notes.\x1b[2J"')
     assert "\x1b" not in fails("check", project)

@@ -196,6 +196,7 @@ async def test_installed_apps_and_their_tools_are_in_it(rig: Rig) -> None:
             "output_schema": {"type": "object"},
             "call_model": "query",
             "idempotency": "call_id",
+            "requires": [],
             "timeout_ms": 30_000,
             "readiness": "activation_not_required",
             "permissions": ["http:api.example.test"],

@@ -420,11 +420,40 @@ def test_what_json_schema_has_no_word_for_is_refused_with_its_tool() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("effect", Effect.READ), ("timeout_ms", 1_000), ("permissions", ["secret:token"]), ("title", "Other")],
+    [
+        ("effect", Effect.READ),
+        ("effect", "destructive"),
+        ("call_model", "interactive"),
+        ("visibility", "app"),
+        ("requires", ["workspace", "clipboard.write"]),
+        ("timeout_ms", 1_000),
+        ("permissions", ["secret:token"]),
+        ("title", "Other"),
+    ],
 )
 def test_what_is_declared_is_what_is_written(field: str, value: Any) -> None:
     told: Any = a_tool(store, **{field: value}).declaration()[field]
     assert told == value
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "allowed"),
+    [
+        ("effect", "erase", "`read`, `write`, `destructive`"),
+        ("call_model", "question", "`query`, `command`, `interactive`, `operation`"),
+        ("visibility", "nobody", "`agents`, `app`"),
+        (
+            "requires",
+            ["camera"],
+            "`workspace`, `app.open_url`, `clipboard.write`, `artifact.save`, `notification.show`",
+        ),
+    ],
+)
+def test_a_word_that_is_none_is_refused_with_those_there_are(field: str, value: Any, allowed: str) -> None:
+    word = "".join(value)
+    with pytest.raises(DeclarationError) as refused:
+        a_tool(store, **{field: value})
+    assert str(refused.value) == f"tool `notes.store`, {field}: `{word}` is none of {allowed}"
 
 
 def test_mappings_of_any_kind_are_written_as_objects() -> None:

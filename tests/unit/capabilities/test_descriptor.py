@@ -7,7 +7,15 @@ from typing import Any, Final
 import pytest
 import rfc8785
 
-from capabilities.contract import DeadlineOperation, Descriptor, HandlerKind, Idempotency, InterruptOperation
+from capabilities.contract import (
+    DeadlineOperation,
+    Descriptor,
+    HandlerKind,
+    HostFeature,
+    Idempotency,
+    InterruptOperation,
+    Visibility,
+)
 
 DECLARED: Final = Descriptor(id="todo.add", title="Add", description="Adds.", input_schema={"type": "object"})
 
@@ -44,6 +52,8 @@ def test_what_a_page_declares_is_hashed_as_the_design_lists_it() -> None:
         {"not_started": ANSWER},
         {"permissions": ("secret:token",)},
         {"idempotency": Idempotency.ARGUMENTS},
+        {"visibility": Visibility.APP},
+        {"requires": (HostFeature.WORKSPACE,)},
         {"runtime": INTERRUPT},
         {"runtime": replace(DEADLINE, argument="hours")},
         {"runtime": replace(DEADLINE, unit_ms=1_000)},

@@ -164,6 +164,8 @@ def test_none_of_its_parts_may_be_missing(path: tuple[str | int, ...]) -> None:
         (("tools", 0, "handler"), {"kind": "shell"}),
         (("tools", 0, "handler"), {"kind": "runtime", "runtime": "shell"}),
         (("tools", 0, "handler"), None),
+        (("tools", 0, "visibility"), "everybody"),
+        (("tools", 0, "requires"), "workspace"),
         (("tools", 0, "method"), "notes"),
         (("tools", 0, "method"), "Notes.echo"),
         (("python", "module"), "notes/__init__"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from capabilities.contract import Descriptor, HandlerKind
+from capabilities.contract import Descriptor, HandlerKind, HostFeature, Visibility
 from gateway.domain.app_catalog import AppTool, Catalog, OfferedApp
 from gateway.domain.calls import CallState
 from gateway.domain.errors import ErrorCode, GatewayError
@@ -32,7 +32,10 @@ def an_app(*descriptors: Descriptor, **changes: Any) -> OfferedApp:
     name = f"example.{descriptors[0].id.partition('.')[0]}"
     tools = {
         d.id: AppTool(
-            app=name, descriptor=d, permissions=permissions, is_on_page=d.handler is HandlerKind.MINIAPP_SDK
+            app=name,
+            descriptor=d,
+            permissions=permissions,
+            is_on_page=d.handler is HandlerKind.MINIAPP_SDK or bool(d.requires),
         )
         for d in descriptors
     }
@@ -72,6 +75,53 @@ async def test_what_shows_on_a_page_needs_one_on_a_site_that_exposes_it(rig: Rig
     assert await listed(rig) == ["todo/orders.draw"]
     rig.services.live.configure(configuration(sites={"todo": site(expose=(Floor(pattern="todo.*"),))}), {})
     assert await listed(rig) == []
+
+
+COPY = Descriptor(id="clipboard.write", input_schema={"type": "object"})
+"""A host capability, as a page that supports it offers it."""
+
+PASTE = replace(NOTE, id="orders.paste", requires=(HostFeature.WORKSPACE, HostFeature.CLIPBOARD))
+OWN = replace(NOTE, id="orders.own", visibility=Visibility.APP)
+
+
+async def test_what_requires_something_of_the_host_is_there_where_a_page_offers_it(rig: Rig) -> None:
+    rig.services.live.install(Catalog.of([an_app(PASTE)]))
+    session = await rig.grant()
+    page = await rig.page(ADD)
+    assert "todo/orders.paste" not in rig.services.inventories.snapshot(session).entries
+    with pytest.raises(GatewayError) as refused:
+        await rig.submit(session, "orders.paste", {})
+    assert refused.value.code is ErrorCode.UNKNOWN_CAPABILITY
+    assert await rig.records("call.refused", capability="orders.paste", code="unknown_capability")
+    await page.declare(ADD, COPY)
+    assert "todo/orders.paste" in rig.services.inventories.snapshot(session).entries
+    outcome, _ = await rig.submit(session, "orders.paste", {})
+    assert outcome.call.page == page.id
+    await page.declare(ADD)
+    assert "todo/orders.paste" not in rig.services.inventories.snapshot(session).entries
+
+
+async def test_an_explanation_names_what_the_host_lacks(rig: Rig) -> None:
+    rig.services.live.install(Catalog.of([an_app(PASTE)]))
+    session = await rig.grant()
+    await rig.page(ADD)
+    explained = await rig.services.admin.explain(session.id, "orders.paste")
+    stages = {s.stage: (s.outcome, s.reason) for s in explained.places[-1].explanation.stages}
+    lacks = "the host does not offer what it requires: `clipboard.write`"
+    assert stages[Stage.SUPPORTED] == (Outcome.FAIL, lacks)
+
+
+async def test_what_an_app_keeps_for_its_frames_is_there_for_no_agent(rig: Rig) -> None:
+    rig.services.live.install(Catalog.of([an_app(NOTE, name="example.handoff"), an_app(OWN)]))
+    session = await rig.grant(scope=["handoff.*", "orders.*"])
+    assert list(rig.services.inventories.snapshot(session).entries) == ["handoff.read"]
+    with pytest.raises(GatewayError) as refused:
+        await rig.submit(session, "orders.own", {})
+    assert refused.value.code is ErrorCode.UNKNOWN_CAPABILITY
+    assert await rig.records("call.refused", capability="orders.own", code="unknown_capability")
+    explained = await rig.services.admin.explain(session.id, "orders.own")
+    stages = {s.stage: (s.outcome, s.reason) for s in explained.places[0].explanation.stages}
+    assert stages[Stage.VISIBLE] == (Outcome.FAIL, "app `example.orders` keeps it for its own frames")
 
 
 async def test_what_shows_on_a_page_is_held_to_the_floors_of_its_site(rig: Rig) -> None:

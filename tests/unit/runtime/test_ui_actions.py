@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from capabilities.contract import Readiness
+from capabilities.contract import Readiness, Visibility
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.app_catalog import Catalog
 from gateway.domain.app_sessions import AppEntry, EntryKind
@@ -38,12 +38,13 @@ pytestmark = pytest.mark.anyio
 
 KEEP = replace(START, id="focus.keep", effect=Effect.WRITE, readiness=Readiness.APP_READY)
 WRITE = replace(DRAW, id="focus.save", title="Save", effect=Effect.WRITE)
+OWN = replace(DRAW, id="focus.undo", title="Undo", visibility=Visibility.APP)
 
 
 @pytest.fixture
 async def rig() -> AsyncGenerator[Rig]:
     async with running(**with_focus()) as made:
-        install(made, focus(*TOOLS, KEEP, WRITE))
+        install(made, focus(*TOOLS, KEEP, WRITE, OWN))
         yield made
 
 
@@ -87,6 +88,15 @@ async def test_an_action_is_the_persons_own_call(rig: Rig) -> None:
     assert acting.told == ["accepted"]
     baseline = await rig.store.run(lambda tx: tx.baselines.find(""))
     assert baseline is None
+
+
+async def test_what_the_app_keeps_for_its_frames_is_there_for_a_person_in_one(rig: Rig) -> None:
+    screen, session = await opened(rig)
+    with pytest.raises(GatewayError):
+        await rig.submit(session, "focus.undo", {})
+    acting = await screen.act("focus.undo").settle()
+    await screen.answer((await only_call(rig)).ref, '{"undone":true}')
+    assert await acting.output() == {"undone": True}
 
 
 async def test_everything_about_it_is_in_the_stream_of_ui_actions(rig: Rig) -> None:
