@@ -23,7 +23,7 @@ from gateway.domain.admin_tokens import AdminScope
 from gateway.domain.agent_sessions import AgentSession
 from gateway.domain.audit import Stream
 from gateway.domain.calls import Call
-from gateway.domain.configuration import Configuration
+from gateway.domain.configuration import Configuration, Documents
 from gateway.domain.sites import AgentProfile, Site
 from gateway.runtime.admin import Reloader
 from gateway.runtime.identity import TicketRequest
@@ -86,10 +86,11 @@ def configuration(port: int, **changes: Any) -> Configuration:
         users=("*",),
         expose=exposed,
         label="To-do",
-        in_page_scope=("todo.*",),
+        in_page_scope=changes.pop("in_page_scope", ("todo.*",)),
     )
     other = Site(name="other", address=f"{OTHER_ORIGIN}/", origins=(OTHER_ORIGIN,), users=("*",), expose=exposed)
     server = changes.pop("server", {})
+    documents = changes.pop("documents", Documents())
     limits = {
         "calls_per_minute": 10_000,
         "calls_burst": 10_000,
@@ -103,6 +104,7 @@ def configuration(port: int, **changes: Any) -> Configuration:
         limits=Limits(**limits),
         sites={site.name: site, other.name: other},
         agents={name: AgentProfile(name=name, label=name.title()) for name in ("alice", "bob")},
+        documents=documents,
     )
 
 

@@ -80,8 +80,8 @@ def intelligent() -> dict[str, Any]:
 def sized(size: int) -> dict[str, Any]:
     """A legal document whose canonical text has exactly `size` bytes."""
     texts: list[dict[str, Any]] = []
-    made = structured()
-    made["root"]["children"] = texts
+    root = {"id": "root", "type": "Stack", "props": {}, "children": texts}
+    made = {**structured(), "root": root}
     while (missing := size - len(json.dumps(made, separators=(",", ":")))) > 0:
         node = {"id": f"n{len(texts):03}", "type": "Markdown", "props": {"text": ""}}
         texts.append(node)

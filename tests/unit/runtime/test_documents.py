@@ -56,6 +56,7 @@ async def test_a_document_is_kept_as_judged_and_shown_in_its_shell(rig: Rig) -> 
     ref = answer["documentRef"]
     kept = await row(rig, ref)
     content = await rig.store.run(lambda tx: tx.documents.content_of(kept.id))
+    assert content is not None
     assert content == canonical(structured()).decode()
     assert (kept.sha256, kept.size) == (sha256_hex(content.encode()), len(content))
     assert (kept.kind, kept.state, kept.revision) == ("structured", DocumentState.COMPLETE, 1)
