@@ -4,6 +4,7 @@
  */
 
 import type { AppActionFrame, AppFrame, AppNewsFrame, IntentFrame, ReceiptFrame } from './apps.js';
+import type { DocumentActFrame, DocumentFrame, DocumentNewsFrame } from './documents.js';
 import type { PanelFrame, PanelNewsFrame } from './panel.js';
 
 /** The protocol an in-page client speaks; fixed by its specification. */
@@ -106,6 +107,8 @@ export type OutFrame =
   | AppActionFrame
   | AppNewsFrame
   | PanelNewsFrame
+  | DocumentNewsFrame
+  | DocumentActFrame
   | IntentFrame
   | { readonly type: 'ticket'; readonly ticket: string }
   | { readonly type: 'caps'; readonly seq: number; readonly part: number; readonly parts: number; readonly capabilities: readonly Declaration[]; readonly host?: readonly string[] }
@@ -206,6 +209,7 @@ export type InFrame =
   | ActionReplyFrame
   | AppFrame
   | PanelFrame
+  | DocumentFrame
   | ReceiptFrame
   | { readonly type: 'ack'; readonly ref: string }
   | { readonly type: 'cancel'; readonly ref: string }

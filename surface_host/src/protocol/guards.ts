@@ -7,13 +7,20 @@
  */
 
 import type { AppFrame } from './apps.js';
+import type { DocumentFrame } from './documents.js';
 import type { ApprovalPayload, InFrame } from './frames.js';
 import type { PanelFrame } from './panel.js';
 
-/** `app` and `panel` have one shape for each of their ops. */
-type Shape = Exclude<InFrame['type'], 'app' | 'panel'> | `app.${AppFrame['op']}` | `panel.${PanelFrame['op']}`;
+/** These have one shape for each of their ops. */
+const BY_OP = ['app', 'panel', 'document'] as const;
 
-type Nested = 'agent' | 'entry' | 'denial' | 'rejection' | 'payload' | 'summary' | 'argument';
+type Shape =
+  | Exclude<InFrame['type'], (typeof BY_OP)[number]>
+  | `app.${AppFrame['op']}`
+  | `panel.${PanelFrame['op']}`
+  | `document.${DocumentFrame['op']}`;
+
+type Nested = 'documentRef' | 'listed' | 'done' | 'agent' | 'entry' | 'denial' | 'rejection' | 'payload' | 'summary' | 'argument';
 
 /**
  * `name:kind`, a `?` after the name if it may be missing.
@@ -43,6 +50,13 @@ const FRAMES: { readonly [T in Shape]: string } = {
   'panel.show': 'op:s item:s kind:s agent:s app:s content:o',
   'panel.close': 'op:s item:s reason:s',
   'panel.refused': 'op:s item:s code:s',
+  'document.list': 'op:s max_bytes:n documents:listed[]',
+  'document.open':
+    'op:s documentRef:documentRef epoch:n seq:n kind:structured|intelligent state:streaming|complete|cancelled agent:s max_bytes:n ui:o actions:done[]',
+  'document.patch': 'op:s documentRef:documentRef epoch:n seq:n baseRevision:n operations:o[]',
+  'document.end': 'op:s documentRef:documentRef epoch:n seq:n state:complete|cancelled',
+  'document.close': 'op:s generation:s reason:s',
+  'document.action': 'op:s generation:s requestId:s actionId:s state:waiting|running|done|refused|failed|unknown code?:s',
   activity: 'agents:agent[] entries:entry[] pinned:b denied:denial[]',
   ping: 'n:n',
   error: 'code:s message?:s',
@@ -57,6 +71,9 @@ const PARTS: { readonly [T in Nested]: string } = {
   payload: 'v:n ref:s approval:s nonce:s capability:s fingerprint:s summary:summary input:s page:s epoch:n',
   summary: 'verb:read|change|delete object:s agent:s app?:s origin:s effect:s risk:s description:s reason?:s arguments:argument[] changed:b',
   argument: 'name:s value:s length?:n',
+  documentRef: 'call:s generation:s revision:n',
+  listed: 'documentRef:documentRef state:streaming|complete|cancelled',
+  done: 'requestId:s actionId:s state:waiting|running|done|refused|failed|unknown code?:s',
 };
 
 const NAMES: Readonly<Record<string, string>> = { s: 'string', n: 'number', b: 'boolean', o: 'object' };
@@ -102,7 +119,7 @@ export function parseJson(raw: string): unknown {
 export function parseFrame(raw: string): InFrame | null {
   const value = parseJson(raw);
   if (!isRecord(value) || typeof value.type !== 'string' || value.type.includes('.')) return null;
-  const shape = value.type === 'app' || value.type === 'panel' ? `${value.type}.${String(value.op)}` : value.type;
+  const shape = BY_OP.some((type) => type === value.type) ? `${value.type}.${String(value.op)}` : value.type;
   if (!Object.hasOwn(FRAMES, shape)) return null;
   const fields = pick(value, FRAMES[shape as Shape]);
   return fields && ({ ...fields, type: value.type } as unknown as InFrame);
