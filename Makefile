@@ -24,7 +24,7 @@ help:  ## list the targets
 
 # ---- what people run ------------------------------------------------------------------------------------------
 
-.PHONY: demo demo-scripted tutorial test check fuzz guards bench soak crash model fmt lock clean
+.PHONY: demo demo-scripted tutorial test check fuzz guards bench bench-ui soak crash model fmt lock clean
 demo: setup  ## start the gateway with the demo site and a ready agent
 	@$(BIN)/ostiary demo
 
@@ -55,6 +55,9 @@ guards: setup  ## take each guard out of a copy of the code and name the test th
 
 bench: setup  ## measure the call path on this machine
 	@$(BIN)/python -m tests.bench 2>build/bench.log
+
+bench-ui: setup  ## measure how documents are judged and drawn, in Python and in the browser
+	@$(BIN)/python -m tests.bench.ui
 
 crash: setup  ## kill the gateway at every failpoint and judge what is left (SEED=, POINT=, STORE=, TIMES=)
 	@$(BIN)/python -m tests.crash $(if $(SEED),--seed $(SEED)) $(if $(POINT),--point $(POINT)) \

@@ -12,27 +12,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from rich.console import Console
-from rich.table import Table
-
 from tests.bench.client import Load, Measured
 from tests.bench.idle_pages import idle_pages
 from tests.bench.page import round_trips
+from tests.bench.rows import Row, print_rows, write_rows
 
 ROUNDS: Final = 9
 SECONDS: Final = 1.0
 REPORT: Final = Path("build/bench.json")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One figure. `ratio` is value over baseline; whether more or less is better, the unit says."""
-
-    name: str
-    value: float
-    unit: str
-    baseline: float | None = None
-    ratio: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,15 +170,8 @@ def pair_of(*, tools: int, kind: str = "gateway") -> Generator[Pair]:
 def main() -> None:
     """Measure, print, write."""
     rows = [*calls(), *calls_on_postgresql(), *lists(), *page(), *idle()]
-    table = Table("row", "unit", title="rows named .cpu: server time per answer; ratio: value over baseline")
-    for column in ("value", "baseline", "ratio"):
-        table.add_column(column, justify="right")
-    for row in rows:
-        figures = (row.value, row.baseline, row.ratio)
-        table.add_row(row.name, row.unit, *("-" if figure is None else f"{figure:,.2f}" for figure in figures))
-    Console(width=100).print(table)
-    REPORT.parent.mkdir(exist_ok=True)
-    REPORT.write_text(json.dumps([asdict(row) for row in rows], indent=2) + "\n")
+    print_rows(rows, title="rows named .cpu: server time per answer; ratio: value over baseline")
+    write_rows(rows, REPORT)
 
 
 if __name__ == "__main__":
