@@ -80,10 +80,10 @@ def intelligent() -> dict[str, Any]:
 def sized(size: int) -> dict[str, Any]:
     """A legal document whose canonical text has exactly `size` bytes."""
     texts: list[dict[str, Any]] = []
-    root = {"id": "root", "type": "Stack", "props": {}, "children": texts}
-    made = {**structured(), "root": root}
+    root: dict[str, Any] = {"id": "root", "type": "Stack", "props": {}, "children": texts}
+    made: dict[str, Any] = {**structured(), "root": root}
     while (missing := size - len(json.dumps(made, separators=(",", ":")))) > 0:
-        node = {"id": f"n{len(texts):03}", "type": "Markdown", "props": {"text": ""}}
+        node: dict[str, Any] = {"id": f"n{len(texts):03}", "type": "Markdown", "props": {"text": ""}}
         texts.append(node)
         left = size - len(json.dumps(made, separators=(",", ":")))
         assert left >= 0 or missing < 200, "no room for one more node"
@@ -136,7 +136,8 @@ class Press:
 
     async def act(self) -> Any:
         """Press, and wait for the end."""
-        return await self._rig.services.document_actions.act(self.page.live, self.wanted, self._hear)
+        async with asyncio.timeout(5):
+            return await self._rig.services.document_actions.act(self.page.live, self.wanted, self._hear)
 
     async def begin(self) -> "asyncio.Task[Any]":
         """Press, and let it go as far as it goes by itself."""
