@@ -33,7 +33,12 @@ async def rig() -> AsyncIterator[Rig]:
 
 def document(props: dict[str, Any], children: Any = None) -> dict[str, Any]:
     """A document whose root has the properties of the case."""
-    root: dict[str, Any] = {"id": "card", "type": NODE["type"], "props": props, "children": [] if children is None else children}
+    root: dict[str, Any] = {
+        "id": "card",
+        "type": NODE["type"],
+        "props": props,
+        "children": [] if children is None else children,
+    }
     return {"version": "1.1", "title": "C30", "root": root}
 
 
