@@ -296,11 +296,11 @@ async def standing(answer: Any) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("capability", "arguments", "expected"),
     [
-        pytest.param("ui.intelligent_ui", sized(262_144), (202, ""), id="a document of the largest size"),
-        pytest.param("ui.intelligent_ui", {**sized(262_144), "b": "x" * 5_000}, (413, "body_too_large"), id="more"),
-        pytest.param("ui.intelligent_ui", {"document": nested(64)}, (202, ""), id="a document of the deepest kind"),
-        pytest.param("ui.intelligent_ui", nested(68), (202, ""), id="arguments as deep as may be"),
-        pytest.param("ui.intelligent_ui", nested(69), (400, "too_deep"), id="one deeper"),
+        pytest.param("ui.any", sized(262_144), (202, ""), id="a document of the largest size"),
+        pytest.param("ui.any", {**sized(262_144), "b": "x" * 5_000}, (413, "body_too_large"), id="more"),
+        pytest.param("ui.any", {"document": nested(64)}, (202, ""), id="a document of the deepest kind"),
+        pytest.param("ui.any", nested(68), (202, ""), id="arguments as deep as may be"),
+        pytest.param("ui.any", nested(69), (400, "too_deep"), id="one deeper"),
         pytest.param("runtime.any", nested(64), (202, ""), id="plain arguments as deep as may be"),
         pytest.param("runtime.any", nested(65), (400, "too_deep"), id="plain ones one deeper"),
         pytest.param("runtime.any", sized(131_072 - 13), (202, ""), id="plain arguments of the largest size"),
@@ -311,7 +311,7 @@ async def test_sizes_and_depths_at_their_edge(
     rig: Rig, capability: str, arguments: dict[str, Any], expected: tuple[int, str]
 ) -> None:
     agent = await an_agent(rig, scope=["ui.*", "runtime.*"])
-    offered(rig, "ui.intelligent_ui", "runtime.any")
+    offered(rig, "ui.any", "runtime.any")
     revision = int((await agent.inventory())["revision"].removeprefix("catalog-"))
     answer = await agent.tool(capability, arguments, revision=revision)
     assert await standing(answer) == expected
