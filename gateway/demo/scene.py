@@ -111,7 +111,7 @@ async def stage(
                 "demo-agent",
                 user=USER,
                 sites=["todo"],
-                scope=["todo.overview", "todo.add", "todo.clear_completed", "context.read", "pomodoro.*", "ui.*"],
+                scope=["todo.overview", "todo.add", "todo.clear_completed", "context.read", "pomodoro.*"],
                 days=1,
                 by="demo",
             )

@@ -81,7 +81,7 @@ def test_an_agent_draws_with_a_person(shell: Shell) -> None:
 
     async def draw() -> tuple[str, str]:
         async with a_tab(shell, key, "A" * 16) as tab, an_agent(shell.port, token) as client:
-            assert [name for name in await names_of(client) if name.startswith("ui_")] == TOOLS
+            assert [name for name in await names_of(client) if name.startswith(("ui_surface", "ui_events"))] == TOOLS
             opening = {"app": APP, "version": "1.0.0", "surface": "canvas", "instance_id": BOARD}
             opened = await result(client, "ui_surface_open", **opening, state={"shapes": []}, title="House")
             assert opened == {"instance_id": BOARD, "replaced": False}
